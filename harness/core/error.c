@@ -1,0 +1,19 @@
+#include "error.h"
+
+#include <stdio.h>
+
+assay_code assay_fail(assay_error *error, assay_code code, const char *format, ...) {
+    if (error != NULL) {
+        va_list args;
+        error->code = code;
+        va_start(args, format);
+        (void)vsnprintf(error->text, sizeof error->text, format, args);
+        va_end(args);
+        for (char *p = error->text; *p != '\0'; p++) {
+            if (*p == '\n' || *p == '\r') {
+                *p = ' ';
+            }
+        }
+    }
+    return code;
+}
