@@ -129,10 +129,9 @@ typedef struct assay_exec {
     assay_tensor input;   /* forward: the row input; backward: likewise (third argument) */
     assay_tensor output;  /* forward: rows x channels FP32; backward: rows, dtype of the input */
     assay_tensor saved, upstream; /* backward only: rows x channels FP32 */
-    uint8_t input_hash[32];
     assay_call_reply reply;
-    size_t zone_damage;    /* bytes damaged around all buffers */
-    bool input_changed;
+    size_t zone_damage;    /* bytes damaged around the output */
+    bool input_changed;    /* a byte of an input's segment (zones included) changed */
 } assay_exec;
 
 #define ASSAY_POISON_A 0x7fc0a55au /* two different quiet NaNs; bf16 halves are NaN too (0x7fc0) */
