@@ -20,7 +20,7 @@ typedef struct assay_attrs {
 typedef struct assay_operator_def {
     const char *name;
     const char *contract_json; /* embedded at build time */
-    size_t contract_bytes;
+    const size_t *contract_bytes; /* the embedded size; a pointer because C has no constant across files */
     /* Channels of one output row for these attributes (width). */
     size_t (*channels)(const assay_attrs *attrs);
     /* FP64 golden: out[r*channels + c] for inputs x[0..rows). Vectorised inside, deterministic. */

@@ -59,7 +59,7 @@ static assay_code open_contract(assay_runner *r, const assay_certify_options *o,
         return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)", o->op);
     }
     r->context.op = op;
-    if (assay_contract_parse(op->contract_json, op->contract_bytes, &r->contract, error) != ASSAY_CODE_OK) {
+    if (assay_contract_parse(op->contract_json, *op->contract_bytes, &r->contract, error) != ASSAY_CODE_OK) {
         return error->code;
     }
     r->context.contract = r->contract;
