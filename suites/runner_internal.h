@@ -17,7 +17,7 @@ typedef struct assay_runner {
     assay_binary_record binaries[3];
     size_t binary_count;
     char sha256[3][65];
-    char paths[3][512];
+    char paths[3][4096];
 } assay_runner;
 
 /* Everything that can be refused before a row is written: operator, contract, device, adapters, trees. `needs_clean`: refuse dirty or
