@@ -1,0 +1,206 @@
+/* timing_math.c - orders, medians, bootstrap and the rules of trust. No worker, no clock of its own. */
+#include "timing_math.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void assay_timing_order(uint64_t iteration, size_t n, uint32_t *order) {
+    assert(n <= ASSAY_TIMING_MAX_CALLABLES);
+    size_t first = n > 2 ? (size_t)((iteration / 2) % n) : 0;
+    for (size_t place = 0; place < n; place++) {
+        size_t forward = (iteration & 1) != 0 ? n - 1 - place : place;
+        order[place] = (uint32_t)((first + forward) % n);
+    }
+}
+
+static bool samples_alloc(assay_timing_samples *samples, size_t n, size_t capacity, assay_error *error) {
+    *samples = (assay_timing_samples){.capacity = capacity};
+    size_t cells = n * capacity + 1;
+    samples->own_ns = calloc(cells, sizeof *samples->own_ns);
+    samples->outer_ns = calloc(cells, sizeof *samples->outer_ns);
+    samples->positions = calloc(cells, sizeof *samples->positions);
+    if (samples->own_ns == NULL || samples->outer_ns == NULL || samples->positions == NULL) {
+        assay_timing_samples_free(samples);
+        assay_fail(error, ASSAY_CODE_INTERNAL, "timing: no memory for %zu samples", cells);
+        return false;
+    }
+    return true;
+}
+
+void assay_timing_samples_free(assay_timing_samples *samples) {
+    free(samples->own_ns);
+    free(samples->outer_ns);
+    free(samples->positions);
+    *samples = (assay_timing_samples){0};
+}
+
+bool assay_timing_measure(const assay_timing_callable *callables, size_t n, const assay_timing_rule *rule,
+                          uint64_t (*clock)(void *user), void *clock_user, assay_timing_samples *samples,
+                          assay_error *error) {
+    uint32_t order[ASSAY_TIMING_MAX_CALLABLES];
+    assert(n >= 1 && n <= ASSAY_TIMING_MAX_CALLABLES);
+    if (!samples_alloc(samples, n, (size_t)rule->max_iterations, error)) {
+        return false;
+    }
+    uint64_t spent = 0;
+    for (uint64_t round = 0; round < rule->warmups + rule->max_iterations; round++) {
+        bool warm = round < rule->warmups;
+        uint64_t iteration = warm ? round : round - rule->warmups;
+        if (!warm && iteration >= rule->min_iterations && spent >= rule->budget_ns) {
+            break;
+        }
+        assay_timing_order(iteration, n, order);
+        for (size_t place = 0; place < n; place++) {
+            const assay_timing_callable *c = &callables[order[place]];
+            uint64_t own = UINT64_MAX;
+            uint64_t start = clock(clock_user);
+            if (!c->call(c->user, &own, error)) {
+                return false;
+            }
+            uint64_t outer = clock(clock_user) - start;
+            if (warm) {
+                continue;
+            }
+            size_t cell = order[place] * samples->capacity + (size_t)iteration;
+            samples->own_ns[cell] = own == UINT64_MAX ? outer : own;
+            samples->outer_ns[cell] = outer;
+            samples->positions[cell] = (uint32_t)place;
+            spent += outer;
+        }
+        samples->count += warm ? 0 : 1;
+    }
+    return true;
+}
+
+/* Moves the k smallest of v[0..n) to the front (Hoare's selection); v[k] is then the k-th smallest from 0. */
+static void select_rank(uint64_t *v, size_t n, size_t k) {
+    size_t low = 0;
+    size_t high = n - 1;
+    while (low < high) {
+        uint64_t pivot = v[low + (high - low) / 2];
+        size_t i = low;
+        size_t j = high;
+        for (;;) {
+            while (v[i] < pivot) {
+                i++;
+            }
+            while (v[j] > pivot) {
+                j--;
+            }
+            if (i >= j) {
+                break;
+            }
+            uint64_t swap = v[i];
+            v[i++] = v[j];
+            v[j--] = swap;
+        }
+        if (k <= j) {
+            high = j;
+        } else {
+            low = j + 1;
+        }
+    }
+}
+
+double assay_timing_median(const uint64_t *values, size_t n, uint64_t *scratch) {
+    assert(n >= 1);
+    if (scratch != values) {
+        memcpy(scratch, values, n * sizeof *scratch);
+    }
+    size_t upper = n / 2;
+    select_rank(scratch, n, upper);
+    if (n % 2 != 0) {
+        return (double)scratch[upper];
+    }
+    uint64_t lower = scratch[0];
+    for (size_t i = 1; i < upper; i++) {
+        lower = scratch[i] > lower ? scratch[i] : lower;
+    }
+    return 0.5 * ((double)lower + (double)scratch[upper]);
+}
+
+double assay_timing_gbps(uint64_t bytes, double ns) {
+    return ns > 0.0 ? (double)bytes / ns : 0.0;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One resample: n iterations drawn with replacement, the same ones for both series. */
+static double resample(const uint64_t *a, const uint64_t *b, size_t n, const uint32_t *words,
+                       uint64_t *drawn) {
+    for (size_t i = 0; i < n; i++) {
+        size_t pick = (size_t)(((uint64_t)words[i] * n) >> 32);
+        drawn[i] = a[pick];
+        drawn[n + i] = b[pick];
+    }
+    double below = assay_timing_median(drawn + n, n, drawn + n);
+    double above = assay_timing_median(drawn, n, drawn);
+    return below > 0.0 ? above / below : 0.0;
+}
+
+bool assay_timing_bootstrap(const uint64_t *a, const uint64_t *b, size_t n, assay_philox_key key,
+                            size_t draws, assay_timing_ratio *ratio) {
+    if (n == 0 || draws == 0) {
+        return false;
+    }
+    uint64_t *drawn = malloc(2 * n * sizeof *drawn);
+    uint32_t *words = malloc(n * sizeof *words);
+    double *ratios = malloc(draws * sizeof *ratios);
+    bool good = drawn != NULL && words != NULL && ratios != NULL;
+    if (good) {
+        double above = assay_timing_median(a, n, drawn);
+        double below = assay_timing_median(b, n, drawn);
+        good = below > 0.0;
+        ratio->value = good ? above / below : 0.0;
+    }
+    for (size_t d = 0; good && d < draws; d++) {
+        assay_philox_words(key, (uint64_t)d * n, n, words);
+        ratios[d] = resample(a, b, n, words, drawn);
+    }
+    if (good) {
+        qsort(ratios, draws, sizeof *ratios, compare_doubles);
+        ratio->low = ratios[(size_t)(0.025 * (double)(draws - 1))];
+        ratio->high = ratios[(size_t)(0.975 * (double)(draws - 1) + 0.5)];
+    }
+    free(drawn);
+    free(words);
+    free(ratios);
+    return good;
+}
+
+bool assay_timing_trust(const assay_timing_claim *claim, char *reason, size_t bytes) {
+    double seen = claim->batch_outer - claim->floor;
+    double per_call = seen / (double)(claim->batch_calls == 0 ? 1 : claim->batch_calls);
+    double batch_call = claim->batch_own / (double)(claim->batch_calls == 0 ? 1 : claim->batch_calls);
+    /* The judge counts a whole round trip, so an honest claim never exceeds what the judge saw. */
+    if (claim->batch_own > claim->batch_outer) {
+        (void)snprintf(reason, bytes, "claims %.0f ns for a batch that took %.0f ns by the judge's clock",
+                       claim->batch_own, claim->batch_outer);
+        return false;
+    }
+    if (seen > 0.0 && claim->batch_own < ASSAY_TIMING_CLAIM_SHARE * seen) {
+        (void)snprintf(reason, bytes,
+                       "claims %.0f ns for a batch of %llu calls, the judge saw at least %.0f ns",
+                       claim->batch_own, (unsigned long long)claim->batch_calls, seen);
+        return false;
+    }
+    if (seen > 0.0 && claim->single_median < ASSAY_TIMING_SINGLE_SHARE * per_call) {
+        (void)snprintf(reason, bytes,
+                       "claims a median of %.0f ns for single calls, a call in a batch takes %.0f ns",
+                       claim->single_median, per_call);
+        return false;
+    }
+    double fastest = batch_call < claim->single_median ? batch_call : claim->single_median;
+    if (claim->bytes >= ASSAY_TIMING_ROOF_BYTES && fastest < ASSAY_TIMING_ROOF_SHARE * claim->roof) {
+        (void)snprintf(reason, bytes, "%.0f ns for %llu bytes, but a plain fill of them takes %.0f ns here",
+                       fastest, (unsigned long long)claim->bytes, claim->roof);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,87 @@
+/* timing_math.h - the arithmetic of the timing suite, free of workers and clocks: the order of an iteration,
+ * the measuring loop over any callables, medians, bootstrap intervals, and the rules that turn a claim of
+ * speed into "mistrusted". Private to suites. */
+#ifndef ASSAY_TIMING_MATH_H
+#define ASSAY_TIMING_MATH_H
+
+#include "error.h"
+#include "philox.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY_TIMING_MAX_CALLABLES 8
+
+/* Order of iteration `iteration` over n callables (n <= ASSAY_TIMING_MAX_CALLABLES): reversed on odd
+ * iterations; for more than two the list is also rotated by one every second iteration, so that over 2n
+ * iterations every callable takes every place twice and follows every neighbour from both sides. order[place]
+ * = callable. */
+void assay_timing_order(uint64_t iteration, size_t n, uint32_t *order);
+
+/* One thing to time. `call` does it once; it may set *own_ns to its own measurement (a worker times itself
+ * beside the candidate), else the loop's clock counts. False ends the loop. */
+typedef struct assay_timing_callable {
+    const char *name;
+    bool (*call)(void *user, uint64_t *own_ns, assay_error *error);
+    void *user;
+} assay_timing_callable;
+
+/* When to stop: at max_iterations, or once budget_ns is spent and min_iterations are done. */
+typedef struct assay_timing_rule {
+    uint64_t warmups, min_iterations, max_iterations, budget_ns;
+} assay_timing_rule;
+
+/* Raw samples: [callable][iteration] at callable * capacity + iteration. `outer_ns` is the loop's own clock
+ * around the call. */
+typedef struct assay_timing_samples {
+    uint64_t *own_ns, *outer_ns;
+    uint32_t *positions;
+    size_t count, capacity; /* iterations */
+} assay_timing_samples;
+
+/* Every iteration (warm-ups included) calls every callable once, in the order above. `samples` is allocated
+ * here and freed with assay_timing_samples_free, also after false. */
+bool assay_timing_measure(const assay_timing_callable *callables, size_t n, const assay_timing_rule *rule,
+                          uint64_t (*clock)(void *user), void *clock_user, assay_timing_samples *samples,
+                          assay_error *error);
+void assay_timing_samples_free(assay_timing_samples *samples);
+
+/* Median of n >= 1 values (mean of the middle two for even n). `scratch` holds n values and is reordered. */
+double assay_timing_median(const uint64_t *values, size_t n, uint64_t *scratch);
+
+/* Decimal gigabytes per second of `bytes` in `ns`. 0 when ns is 0. */
+double assay_timing_gbps(uint64_t bytes, double ns);
+
+typedef struct assay_timing_ratio {
+    double value, low, high; /* median(a) / median(b) and its 95 % percentile interval */
+} assay_timing_ratio;
+
+/* Ratio of medians with a paired bootstrap over iterations, `draws` resamples from the Philox stream of
+ * `key`: the same samples give the same interval on every machine. False when n is 0, the median of b is 0,
+ * or memory is short. */
+bool assay_timing_bootstrap(const uint64_t *a, const uint64_t *b, size_t n, assay_philox_key key,
+                            size_t draws, assay_timing_ratio *ratio);
+
+/* What is known of a self-timed callable. All in nanoseconds. */
+typedef struct assay_timing_claim {
+    double single_median; /* own time of single calls */
+    double batch_own;     /* own time of the fastest batch, by the judge's clock */
+    double batch_outer;   /* the judge's time of that batch */
+    uint64_t batch_calls;
+    double floor;   /* the judge's time of a round trip that computes (almost) nothing */
+    double roof;    /* time a plain fill of the same bytes takes on this machine, 0 = unknown */
+    uint64_t bytes; /* output bytes of one call */
+} assay_timing_claim;
+
+/* Limits of the rules, in one place. A batch must be long against the round trip to say anything. */
+#define ASSAY_TIMING_CLAIM_SHARE                                                                             \
+    0.8 /* own time of a batch must reach this share of (judge's time - round trip) */
+#define ASSAY_TIMING_SINGLE_SHARE 0.5    /* the median single call against the batch's mean call */
+#define ASSAY_TIMING_ROOF_SHARE   0.5    /* faster than this share of a plain fill is beyond physics */
+#define ASSAY_TIMING_ROOF_BYTES   65536u /* below, a fill is too short for its clock */
+
+/* True when the claim can be believed; else `reason` (bytes long) says in one line which rule it broke. */
+bool assay_timing_trust(const assay_timing_claim *claim, char *reason, size_t bytes);
+
+#endif
