@@ -67,13 +67,14 @@ endif()
 
 function(assay_build_info target)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/build_info")
+  get_filename_component(root "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.." REALPATH)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   get_target_property(options assay_flags INTERFACE_COMPILE_OPTIONS)
   string(REPLACE ";" " " options "${options}")
   string(STRIP "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}} -std=c${CMAKE_C_STANDARD} ${options}" flags)
   add_custom_target(
     assay_build_info_header ALL
-    COMMAND "${CMAKE_COMMAND}" "-DINFO_SOURCE=${CMAKE_SOURCE_DIR}" "-DINFO_OUTPUT=${folder}/build_info.h"
+    COMMAND "${CMAKE_COMMAND}" "-DINFO_SOURCE=${root}" "-DINFO_OUTPUT=${folder}/build_info.h"
             "-DINFO_VERSION=${PROJECT_VERSION}" "-DINFO_COMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
             "-DINFO_FLAGS=${flags}" "-DINFO_TYPE=${CMAKE_BUILD_TYPE}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
     BYPRODUCTS "${folder}/build_info.h"

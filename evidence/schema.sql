@@ -3,6 +3,8 @@
 --
 -- row_hash: first 16 bytes of SHA-256 over the canonical form of the other columns (evidence/LOG.md). It lets
 -- `assay verify` name a changed row; the run's leaf in the log covers all of them.
+-- Append-only: triggers generated from the list in store_tables.h refuse UPDATE, DELETE and REPLACE on every table, and INSERT
+-- for a run that has its run_result.
 -- Floats that matter: *_bits holds the binary64 (or binary32) bit pattern, the REAL beside it is for reading.
 PRAGMA application_id = 1095979865; -- "ASSY"
 PRAGMA user_version = 1;
@@ -12,7 +14,8 @@ CREATE TABLE contract(
   sha256 TEXT NOT NULL UNIQUE,
   operator TEXT NOT NULL,
   version INTEGER NOT NULL,
-  text TEXT NOT NULL            -- the contract's JSON, byte for byte
+  text TEXT NOT NULL,           -- the contract's JSON, byte for byte
+  row_hash BLOB NOT NULL CHECK(length(row_hash) = 16)
 ) STRICT;
 
 -- One invocation on one machine.
@@ -297,14 +300,14 @@ CREATE TABLE run_log(
 
 CREATE VIEW checks AS
   SELECT p.run_id, p.seq, p.suite, p.name, p.promise, p.required, p.strength, p.case_json, p.repro,
-         coalesce(o.outcome, CASE WHEN s.attempts > 0 THEN 'error' ELSE 'not_run' END) AS outcome,
-         coalesce(o.reason, CASE WHEN s.attempts > 0 THEN 'started, never finished' ELSE 'never started' END) AS reason,
+         coalesce(o.outcome, CASE WHEN s.attempt > 0 THEN 'error' ELSE 'not_run' END) AS outcome,
+         coalesce(o.reason, CASE WHEN s.attempt > 0 THEN 'started, never finished' ELSE 'never started' END) AS reason,
          coalesce(o.elements, 0) AS elements, coalesce(o.bad, 0) AS bad, coalesce(o.duration_ns, 0) AS duration_ns,
-         coalesce(s.attempts, 0) AS attempts
+         coalesce(s.attempt, 0) AS attempts
   FROM check_plan p
   LEFT JOIN check_outcome o ON o.run_id = p.run_id AND o.seq = p.seq
-  LEFT JOIN (SELECT run_id, seq, count(*) AS attempts FROM check_start GROUP BY run_id, seq) s
-    ON s.run_id = p.run_id AND s.seq = p.seq;
+  LEFT JOIN check_start s ON s.run_id = p.run_id AND s.seq = p.seq AND s.attempt =
+       (SELECT max(attempt) FROM check_start t WHERE t.run_id = p.run_id AND t.seq = p.seq);
 
 CREATE VIEW runs AS
   SELECT r.id, r.uuid, r.kind, r.operator, r.implementation, r.baseline, r.device, r.tier, r.seed, r.command, r.started_ms,

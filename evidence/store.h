@@ -1,5 +1,6 @@
-/* store.h - writes evidence. One transaction per check, WAL, synchronous=FULL; insert-only. Readers use SQL on
- * assay_store_handle() against the views of schema.sql. Not thread-safe: the judge's main thread owns the store. */
+/* store.h - writes evidence. One transaction per check, WAL, synchronous=FULL; insert-only. Readers use SQL
+ * on assay_store_handle() against the views of schema.sql. Not thread-safe: the judge's main thread owns the
+ * store. */
 #ifndef ASSAY_STORE_H
 #define ASSAY_STORE_H
 
@@ -14,10 +15,12 @@ typedef struct assay_store assay_store;
 
 typedef enum assay_store_mode {
     ASSAY_STORE_WRITE, /* create when missing; refuse what is not an Assay database of this schema version */
-    ASSAY_STORE_READ   /* existing only; opened read-only and defensive, schema checked, foreign content never executed */
+    ASSAY_STORE_READ   /* existing only; opened read-only and defensive, schema checked, foreign content never
+                          executed */
 } assay_store_mode;
 
-/* Errors (USAGE): unwritable or missing path, a directory, another program's database, a truncated or corrupt one, a newer schema. */
+/* Errors (USAGE): unwritable or missing path, a directory, another program's database, a truncated or corrupt
+ * one, a newer schema. */
 assay_code assay_store_open(const char *path, assay_store_mode mode, assay_store **store, assay_error *error);
 void assay_store_close(assay_store *store);
 sqlite3 *assay_store_handle(assay_store *store);
@@ -63,10 +66,12 @@ typedef struct assay_run_record {
     size_t plan_count;
 } assay_run_record;
 
-/* Inserts the run with everything above in one transaction; *run_id identifies it, uuid receives 32 hex digits + NUL. */
-assay_code assay_store_run_begin(assay_store *store, const assay_run_record *record, int64_t *run_id, char uuid[33],
-                                 assay_error *error);
-/* Finds a run by id ("3"), by unique uuid prefix of >= 4 digits, or "latest". Errors (USAGE): none, several, malformed. */
+/* Inserts the run with everything above in one transaction; *run_id identifies it, uuid receives 32 hex
+ * digits + NUL. */
+assay_code assay_store_run_begin(assay_store *store, const assay_run_record *record, int64_t *run_id,
+                                 char uuid[33], assay_error *error);
+/* Finds a run by id ("3"), by unique uuid prefix of >= 4 digits, or "latest". Errors (USAGE): none, several,
+ * malformed. */
 assay_code assay_store_run_find(assay_store *store, const char *text, int64_t *run_id, assay_error *error);
 
 /* Journals that check `seq` starts (own transaction). */
@@ -137,47 +142,52 @@ typedef struct assay_check_record {
     size_t tile_count;
 } assay_check_record;
 
-/* Everything a check found, in one transaction. A pass with zero elements is refused (INTERNAL): record mistrusted instead. */
-assay_code assay_store_check_end(assay_store *store, int64_t run_id, int64_t seq, const assay_check_record *record,
-                                 assay_error *error);
+/* Everything a check found, in one transaction. A pass with zero elements is refused (INTERNAL): record
+ * mistrusted instead. */
+assay_code assay_store_check_end(assay_store *store, int64_t run_id, int64_t seq,
+                                 const assay_check_record *record, assay_error *error);
 
 typedef struct assay_tree_record {
     const char *name;
     uint64_t tile_rows, row_words, rows, tiles, first_tile, all_tiles;
     const char *root;
 } assay_tree_record;
-assay_code assay_store_tree(assay_store *store, int64_t run_id, const assay_tree_record *record, assay_error *error);
+assay_code assay_store_tree(assay_store *store, int64_t run_id, const assay_tree_record *record,
+                            assay_error *error);
 
 typedef struct assay_selftest_record {
     const char *subject, *class_name, *suite, *expected, *got, *detail;
 } assay_selftest_record;
-assay_code assay_store_selftest(assay_store *store, int64_t run_id, const assay_selftest_record *rows, size_t count,
-                                assay_error *error);
+assay_code assay_store_selftest(assay_store *store, int64_t run_id, const assay_selftest_record *rows,
+                                size_t count, assay_error *error);
 
-/* Derives promise states and the run's verdict from the rows (verdict.c), inserts promise_result and run_result, appends
- * the run's leaf to the log: one transaction; afterwards triggers refuse any change to the run's rows.
- * Verdict rule: refused if a promise is broken; else certified if every required promise is kept, provenance says that both
- * trees are clean and known (assay.dirty = candidate.dirty = "no") and candidate.sha256 is known; else incomplete with the first reason. */
-assay_code assay_store_run_end(assay_store *store, int64_t run_id, assay_verdict *verdict, char *reason, size_t reason_bytes,
-                               assay_error *error);
+/* Derives promise states and the run's verdict from the rows (verdict.c), inserts promise_result and
+ * run_result, appends the run's leaf to the log: one transaction; afterwards triggers refuse any change to
+ * the run's rows. Verdict rule: refused if a promise is broken; else certified if every required promise is
+ * kept, provenance says that both trees are clean and known (assay.dirty = candidate.dirty = "no") and
+ * candidate.sha256 is known; else incomplete with the first reason. */
+assay_code assay_store_run_end(assay_store *store, int64_t run_id, assay_verdict *verdict, char *reason,
+                               size_t reason_bytes, assay_error *error);
 
 /* ---- verdict.c: the rule, as a pure function of rows (used by run_end and by verify) ---- */
-assay_code assay_verdict_derive(sqlite3 *db, int64_t run_id, assay_verdict *verdict, char *reason, size_t reason_bytes,
-                                assay_error *error);
+assay_code assay_verdict_derive(sqlite3 *db, int64_t run_id, assay_verdict *verdict, char *reason,
+                                size_t reason_bytes, assay_error *error);
 
 /* ---- verify.c ---- */
 typedef struct assay_verify_report {
     uint64_t runs, rows, problems;
 } assay_verify_report;
-/* Re-derives everything: row hashes, leaves, log roots, digest roots from tiles, promise states, verdicts; calls `say` with one
- * line per problem, each naming table and row. Returns OK (no problem), REFUSED (problems), or an error. */
-assay_code assay_verify_database(const char *path, void (*say)(void *context, const char *line), void *context,
-                                 assay_verify_report *report, assay_error *error);
+/* Re-derives everything: row hashes, leaves, log roots, digest roots from tiles, promise states, verdicts;
+ * calls `say` with one line per problem, each naming table and row. Returns OK (no problem), REFUSED
+ * (problems), or an error. */
+assay_code assay_verify_database(const char *path, void (*say)(void *context, const char *line),
+                                 void *context, assay_verify_report *report, assay_error *error);
 
 /* ---- merge.c: shards of one prove run into one, and databases into one ---- */
-/* Combines the shard runs (same contract, candidate binary, tree geometry; tiles disjoint and complete) of the given databases into a new
- * finished run in `target`; its root equals that of the unsharded run. Conflicts are refused with both sides named. */
-assay_code assay_merge_shards(const char *target, const char *const *sources, size_t source_count, char root_hex[65], int64_t *run_id,
-                              assay_error *error);
+/* Combines the shard runs (same contract, candidate binary, tree geometry; tiles disjoint and complete) of
+ * the given databases into a new finished run in `target`; its root equals that of the unsharded run.
+ * Conflicts are refused with both sides named. */
+assay_code assay_merge_shards(const char *target, const char *const *sources, size_t source_count,
+                              char root_hex[65], int64_t *run_id, assay_error *error);
 
 #endif
