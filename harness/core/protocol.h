@@ -1,0 +1,128 @@
+/* protocol.h - the messages between judge and worker, one JSON object per line (harness/PROTOCOL.md is the
+ * reference).
+ *
+ * Both ends use this file; it knows nothing of processes. Parsing is strict: unknown types, unknown or
+ * duplicate keys, missing keys, wrong JSON types and values out of range are errors. Nothing here trusts its
+ * input. */
+#ifndef ASSAY_PROTOCOL_H
+#define ASSAY_PROTOCOL_H
+
+#include "assay/adapter.h"
+#include "error.h"
+#include "tensor.h"
+
+#include <jansson.h>
+
+#define ASSAY_PROTOCOL_VERSION 1
+#define ASSAY_LINE_BYTES       65536u /* longest line, newline included */
+#define ASSAY_MAX_TENSORS      16
+#define ASSAY_MAX_ATTRS        16
+#define ASSAY_MAX_OPERATORS    64
+#define ASSAY_MAX_REPEAT       1000000000
+#define ASSAY_SOCKET_FD        3
+#define ASSAY_ARENA_FD         4
+
+/* X(enumerator, type text, role text or NULL, sender): every message. `hello` is told apart by its role. */
+#define ASSAY_MESSAGE_LIST(X)                                                                                \
+    X(HELLO_JUDGE, "hello", "judge", "judge")                                                                \
+    X(HELLO_WORKER, "hello", "worker", "worker")                                                             \
+    X(CALL, "call", NULL, "judge")                                                                           \
+    X(RESULT, "result", NULL, "worker")                                                                      \
+    X(PING, "ping", NULL, "judge")                                                                           \
+    X(PONG, "pong", NULL, "worker")                                                                          \
+    X(EXIT, "exit", NULL, "judge")
+
+typedef enum assay_message_type {
+#define X(id, type, role, sender) ASSAY_MESSAGE_##id,
+    ASSAY_MESSAGE_LIST(X)
+#undef X
+        ASSAY_MESSAGE_COUNT
+} assay_message_type;
+
+/* A tensor of a call. `null` stands for a null argument; then nothing else is set. Offsets are into the
+ * arena. */
+typedef struct assay_wire_tensor {
+    bool null;
+    assay_dtype dtype;
+    int ndim;
+    int64_t shape[ASSAY_MAX_DIMS];
+    int64_t strides[ASSAY_MAX_DIMS];
+    int64_t offset;
+    int64_t segment_offset;
+    int64_t segment_bytes;
+} assay_wire_tensor;
+
+/* A parsed message. Texts and arrays belong to `root`; assay_message_free releases them. Only the fields of
+ * the message's type are set, the others are zero. */
+typedef struct assay_message {
+    assay_message_type type;
+    json_t *root;
+    const char *id; /* call, result, ping, pong: 16 lower-case hex digits */
+    /* hello */
+    int64_t protocol, arena_bytes, page_bytes;
+    const char *error; /* worker: why it cannot serve; NULL when it can */
+    const char *name, *version, *description, *lineage;
+    assay_memory memory;
+    bool guards;
+    const json_t *operators, *knobs;
+    /* call */
+    const char *op;
+    bool backward;
+    assay_attr attrs[ASSAY_MAX_ATTRS];
+    size_t attr_count;
+    assay_wire_tensor inputs[ASSAY_MAX_TENSORS], outputs[ASSAY_MAX_TENSORS];
+    size_t input_count, output_count;
+    int64_t repeat;
+    bool other_thread;
+    /* result */
+    assay_status status;
+    const char *text; /* the adapter's message */
+    int64_t ns;
+} assay_message;
+
+/* Parses one line of n bytes (without its newline). On success *message is filled and must be freed. On
+ * failure nothing needs freeing and the error (USAGE) names the fault. Safe on any bytes: this is the fuzzing
+ * entry. */
+assay_code assay_protocol_parse(const char *line, size_t n, assay_message *message, assay_error *error);
+void assay_message_free(assay_message *message);
+/* "call", "hello", ...; "unknown" outside the enum. */
+const char *assay_message_text(assay_message_type type);
+
+/* A line under construction, newline included. `failed` is set when it does not fit or a text is not UTF-8.
+ */
+typedef struct assay_line {
+    char *bytes; /* ASSAY_LINE_BYTES, owned by the caller */
+    size_t used;
+    bool failed;
+} assay_line;
+
+/* Each writes one whole message into an empty line. */
+void assay_write_hello_judge(assay_line *line, size_t arena_bytes, size_t page_bytes);
+void assay_write_call(assay_line *line, const char *id, const char *op, bool backward,
+                      const assay_attr *attrs, size_t attr_count, const assay_tensor *const *inputs,
+                      size_t input_count, const assay_tensor *const *outputs, size_t output_count,
+                      unsigned repeat, bool other_thread);
+/* `message` may hold any bytes: what is not UTF-8 becomes '?'. */
+void assay_write_result(assay_line *line, const char *id, assay_status status, const char *message,
+                        uint64_t ns);
+/* Messages that hold nothing but a type and, when not NULL, an id: ping, pong, exit. */
+void assay_write_plain(assay_line *line, assay_message_type type, const char *id);
+/* Any JSON object (hello of a worker). */
+void assay_write_json(assay_line *line, const json_t *object);
+
+/* Splits a byte stream into lines. */
+typedef struct assay_reader {
+    char *bytes; /* ASSAY_LINE_BYTES, owned by the reader */
+    size_t begin, end;
+} assay_reader;
+
+bool assay_reader_init(assay_reader *reader);
+void assay_reader_free(assay_reader *reader);
+/* The next complete line in the buffer (without newline, valid until the next fill), NULL when there is none.
+ */
+const char *assay_reader_line(assay_reader *reader, size_t *n);
+/* Receives once from the socket. Returns the bytes received, 0 at end of file, -1 on error (errno), -2 when a
+ * line is too long. `flags` as for recv. */
+long assay_reader_fill(assay_reader *reader, int fd, int flags);
+
+#endif

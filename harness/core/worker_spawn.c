@@ -1,0 +1,277 @@
+/* worker_spawn.c - starts a worker: clone with CLONE_VM|CLONE_VFORK (the judge may be large and threaded),
+ * then only system calls until execve.
+ *
+ * PR_SET_PDEATHSIG refers to the thread that cloned, not to the process. Lanes come and go, so all workers
+ * are started by one thread that lives as long as the judge; without it a worker would die with the lane that
+ * restarted it. */
+#include "worker_spawn.h"
+#include "protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHILD_STACK_BYTES (256u * 1024u)
+#define FIRST_SPARE_FD    16
+#define MAX_ENVIRONMENT   32
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
+#endif
+#endif
+#ifndef UNDER_ASAN
+#define UNDER_ASAN 0
+#endif
+
+/* Variables of the judge that a worker inherits: those that dynamic loaders, device runtimes and sanitizers
+ * need. A name that ends in '_' is a prefix. Everything else of the judge's environment stays with the judge.
+ */
+static const char *const inherited[] = {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS",
+                                        "UBSAN_OPTIONS", "ASSAY_ADAPTER_"};
+static const char *const fixed[] = {"LANG=C", "HOME=/nonexistent", "ASSAY_PROTOCOL=1", "ASSAY_SOCKET_FD=3",
+                                    "ASSAY_ARENA_FD=4"};
+
+typedef struct child_plan {
+    assay_spawn *spawn;
+    char *environment[MAX_ENVIRONMENT];
+    char path[4096];
+    pid_t judge;
+} child_plan;
+
+static bool is_inherited(const char *entry) {
+    for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++) {
+        const size_t n = strlen(inherited[i]);
+        if (strncmp(entry, inherited[i], n) == 0 && (entry[n] == '=' || inherited[i][n - 1] == '_')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void plan_environment(child_plan *plan) {
+    size_t n = 0;
+    const char *path = getenv("PATH");
+    (void)snprintf(plan->path, sizeof plan->path, "PATH=%s", path == NULL ? "/usr/bin:/bin" : path);
+    plan->environment[n++] = plan->path;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        plan->environment[n++] =
+            (char *)(uintptr_t)fixed[i]; /* execve takes char *const[] and does not write */
+    }
+    for (char **e = environ; e != NULL && *e != NULL && n + 1 < MAX_ENVIRONMENT; e++) {
+        if (is_inherited(*e)) {
+            plan->environment[n++] = *e;
+        }
+    }
+    plan->environment[n] = NULL;
+}
+
+/* ---- in the child: system calls only
+ * ------------------------------------------------------------------------ */
+
+static void child_fail(assay_spawn *spawn, const char *step) {
+    spawn->error = errno;
+    spawn->step = step;
+    _exit(127);
+}
+
+static void lower_limit(int resource, rlim_t value) {
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)resource, &limit) == 0) {
+        limit.rlim_max = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > value ? value : limit.rlim_max;
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit((__rlimit_resource_t)resource, &limit);
+    }
+}
+
+static void child_limits(const assay_spawn *spawn) {
+    /* 1, not 0: with a core_pattern that is a pipe the kernel ignores 0 but honours 1, and no dump fits into
+     * one byte. */
+    lower_limit(RLIMIT_CORE, 1);
+    if (!UNDER_ASAN && spawn->memory_limit_bytes != 0) {
+        /* Private writable memory, exactly what the limit is about ... */
+        lower_limit(RLIMIT_DATA, spawn->memory_limit_bytes);
+        /* ... and addresses, so that shared mappings are bounded too. Libraries, stacks and PROT_NONE
+         * reserves need room. */
+        lower_limit(RLIMIT_AS, spawn->memory_limit_bytes + spawn->arena_bytes + ((rlim_t)4 << 30));
+    }
+    /* When the machine runs out of memory, the worker goes first. */
+    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!write(fd, "1000", 4);
+        (void)close(fd);
+    }
+}
+
+static void child_close_from(unsigned first) {
+    if (syscall(SYS_close_range, first, ~0u, 0u) == 0) {
+        return;
+    }
+    struct rlimit limit = {0};
+    (void)getrlimit(RLIMIT_NOFILE, &limit); /* kernels before 5.9 */
+    for (unsigned fd = first; fd < limit.rlim_cur && fd < 1048576; fd++) {
+        (void)close((int)fd);
+    }
+}
+
+static void child_descriptors(assay_spawn *spawn) {
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int from[] = {null, null, spawn->stderr_fd, spawn->socket_fd, spawn->arena_fd};
+    int spare[5];
+    for (int i = 0; i < 5; i++) { /* first out of the way, so that no target is a source */
+        spare[i] = fcntl(from[i], F_DUPFD, FIRST_SPARE_FD);
+        if (spare[i] < 0) {
+            child_fail(spawn, "dup");
+        }
+    }
+    for (int i = 0; i < 5; i++) {
+        if (dup2(spare[i], i) < 0) {
+            child_fail(spawn, "dup2");
+        }
+    }
+    child_close_from(5);
+}
+
+static int child_main(void *context) {
+    const child_plan *plan = context;
+    assay_spawn *spawn = plan->spawn;
+    const struct sigaction normal = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    for (int s = 1; s < NSIG; s++) {
+        (void)sigaction(s, &normal, NULL);
+    }
+    (void)setpgid(0, 0);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != plan->judge) {
+        child_fail(spawn, "dying with the judge");
+    }
+    child_limits(spawn);
+    child_descriptors(spawn);
+    if (chdir("/") != 0) {
+        child_fail(spawn, "chdir");
+    }
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)execve(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv, plan->environment);
+    child_fail(spawn, "execve");
+    return 127;
+}
+
+/* ---- in the judge
+ * ------------------------------------------------------------------------------------------- */
+
+/* Clones from the calling thread, which must outlive the worker. */
+static void spawn_here(assay_spawn *spawn) {
+    child_plan plan = {.spawn = spawn, .judge = getpid()};
+    sigset_t all, old;
+    spawn->error = 0;
+    spawn->step = NULL;
+    spawn->pidfd = -1;
+    plan_environment(&plan);
+    char *stack =
+        mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED) {
+        spawn->error = errno;
+        spawn->step = "mmap";
+        return;
+    }
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    spawn->pid = clone(child_main, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                       &plan, &spawn->pidfd);
+    if (spawn->pid < 0) {
+        spawn->error = errno;
+        spawn->step = "clone";
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    (void)munmap(stack, CHILD_STACK_BYTES);
+    if (spawn->pid > 0 && spawn->error != 0) {
+        siginfo_t info;
+        (void)waitid(P_PID, (id_t)spawn->pid, &info, WEXITED);
+        (void)close(spawn->pidfd);
+        spawn->pid = -1;
+        spawn->pidfd = -1;
+    }
+}
+
+/* The starter thread and its one-place mailbox. The only mutable state of harness/core outside handles. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    pid_t owner; /* the process that the thread belongs to: a forked judge starts its own */
+    assay_spawn *request;
+    bool done;
+} starter = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
+
+static void *starter_main(void *context) {
+    sigset_t all;
+    (void)context;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
+    (void)pthread_mutex_lock(&starter.lock);
+    for (;;) {
+        while (starter.request == NULL || starter.done) {
+            (void)pthread_cond_wait(&starter.change, &starter.lock);
+        }
+        spawn_here(starter.request);
+        starter.done = true;
+        (void)pthread_cond_broadcast(&starter.change);
+    }
+    return NULL;
+}
+
+/* With the lock held: makes sure that this process has a starter thread. */
+static int ensure_starter(void) {
+    pthread_t thread;
+    pthread_attr_t attr;
+    if (starter.owner == getpid()) {
+        return 0;
+    }
+    starter.request = NULL;
+    starter.done = false;
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    const int code = pthread_create(&thread, &attr, starter_main, NULL);
+    (void)pthread_attr_destroy(&attr);
+    starter.owner = code == 0 ? getpid() : 0;
+    return code;
+}
+
+assay_code assay_spawn_run(assay_spawn *spawn, assay_error *error) {
+    (void)pthread_mutex_lock(&starter.lock);
+    const int code = ensure_starter();
+    if (code != 0) {
+        (void)pthread_mutex_unlock(&starter.lock);
+        return assay_fail(error, ASSAY_CODE_INTERNAL, "starting a worker: pthread_create: %s",
+                          strerror(code));
+    }
+    while (starter.request != NULL) { /* another lane is starting one */
+        (void)pthread_cond_wait(&starter.change, &starter.lock);
+    }
+    starter.request = spawn;
+    starter.done = false;
+    (void)pthread_cond_broadcast(&starter.change);
+    while (!starter.done) {
+        (void)pthread_cond_wait(&starter.change, &starter.lock);
+    }
+    starter.request = NULL;
+    starter.done = false;
+    (void)pthread_cond_broadcast(&starter.change);
+    (void)pthread_mutex_unlock(&starter.lock);
+    if (spawn->error != 0) {
+        return assay_fail(error, ASSAY_CODE_INTERNAL, "starting %s: %s: %s", spawn->argv[0], spawn->step,
+                          strerror(spawn->error));
+    }
+    return ASSAY_CODE_OK;
+}
