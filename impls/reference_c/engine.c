@@ -3,5 +3,12 @@
 
 const sinusoid_engine reference_engine = {
     .exp = &frequency_exp_rounded,
-    .rows = {[CPU_PATH_SCALAR] = reference_rows_scalar},
+    .rows =
+        {
+            [CPU_PATH_SCALAR] = reference_rows_scalar,
+#if defined(__x86_64__)
+            [CPU_PATH_AVX2] = reference_rows_avx2,
+            [CPU_PATH_AVX512] = reference_rows_avx512,
+#endif
+        },
 };
