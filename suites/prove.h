@@ -25,6 +25,7 @@ typedef struct assay_prove_report {
     uint64_t tiles, tiles_differing, first_differing_tile;
     bool root_differs;
     bool complete;            /* all tiles of the domain are covered */
+    uint64_t failed, unjudged; /* checks with outcome fail; checks without pass or fail */
     assay_verdict verdict;
     char reason[256];
 } assay_prove_report;

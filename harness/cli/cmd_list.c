@@ -1,0 +1,103 @@
+/* cmd_list.c - `assay list`: operators, suites, implementations that this machine offers. */
+#include "cli.h"
+
+#include "suite.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const cli_option options[] = {{"json", NULL, "print as JSON", 0, false}, {0}};
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Adds the implementations of one directory (and of its subfolder mutants/ not at all: assay selftest lists those). */
+static size_t scan(const char *directory, char **names, size_t count, size_t limit) {
+    DIR *d = opendir(directory);
+    if (d == NULL) {
+        return count;
+    }
+    for (struct dirent *e; (e = readdir(d)) != NULL && count < limit;) {
+        size_t n = strlen(e->d_name);
+        char path[4096];
+        struct stat st;
+        (void)snprintf(path, sizeof path, "%s/%s/adapter.py", directory, e->d_name);
+        if (n > 3 && strcmp(e->d_name + n - 3, ".so") == 0) {
+            names[count++] = strndup(e->d_name, n - 3);
+        } else if (e->d_name[0] != '.' && stat(path, &st) == 0) {
+            names[count++] = strdup(e->d_name);
+        }
+    }
+    (void)closedir(d);
+    return count;
+}
+
+static size_t implementations(char **names, size_t limit) {
+    size_t count = 0;
+    size_t kept = 0;
+    for (const char *const *d = cli_impl_directories(); *d != NULL; d++) {
+        count = scan(*d, names, count, limit);
+    }
+    qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && strcmp(names[kept - 1], names[i]) == 0) {
+            free(names[i]);
+        } else {
+            names[kept++] = names[i];
+        }
+    }
+    return kept;
+}
+
+static void print_json(char **names, size_t count) {
+    json_t *ops = json_array();
+    json_t *suites = json_array();
+    json_t *impls = json_array();
+    for (size_t i = 0; i < assay_operator_count; i++) {
+        (void)json_array_append_new(ops, json_string(assay_operators[i]->name));
+    }
+    for (size_t i = 0; i < assay_suite_count; i++) {
+        (void)json_array_append_new(suites, json_pack("{s:s, s:s}", "name", assay_suites[i]->name, "help", assay_suites[i]->help));
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(impls, json_string(names[i]));
+    }
+    json_t *root = json_pack("{s:o, s:o, s:o}", "operators", ops, "suites", suites, "implementations", impls);
+    (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+    (void)putchar('\n');
+    json_decref(root);
+}
+
+static assay_code run(const cli_args *args, assay_error *error) {
+    char *names[256];
+    size_t count = implementations(names, sizeof names / sizeof names[0]);
+    (void)error;
+    if (cli_flag(args, "json")) {
+        print_json(names, count);
+    } else {
+        (void)puts("operators:");
+        for (size_t i = 0; i < assay_operator_count; i++) {
+            (void)printf("  %s\n", assay_operators[i]->name);
+        }
+        (void)puts("suites:");
+        for (size_t i = 0; i < assay_suite_count; i++) {
+            (void)printf("  %-12s %s\n", assay_suites[i]->name, assay_suites[i]->help);
+        }
+        (void)puts("implementations:");
+        for (size_t i = 0; i < count; i++) {
+            (void)printf("  %s\n", names[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(names[i]);
+    }
+    return ASSAY_CODE_OK;
+}
+
+const cli_command cli_list = {.name = "list", .operands = "", .summary = "show operators, suites and implementations", .options = options,
+                              .run = run};
