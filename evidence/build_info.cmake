@@ -4,6 +4,7 @@
 # ASSAY_BUILD_COMMIT         git rev-parse HEAD, or "unknown"
 # ASSAY_BUILD_DIRTY          "yes" (changed or untracked files), "no", or "unknown" (no git, not a repository)
 # ASSAY_BUILD_SOURCE_SHA256  SHA-256 over the lines "<sha256>  <path>\n" of all tracked files, paths sorted bytewise
+# ASSAY_BUILD_SOURCE_DIR, ASSAY_BUILD_BINARY_DIR: where they lay
 # ASSAY_BUILD_COMPILER, ASSAY_BUILD_FLAGS, ASSAY_BUILD_TYPE
 if(CMAKE_SCRIPT_MODE_FILE AND DEFINED INFO_SOURCE)
   set(commit unknown)
@@ -53,6 +54,7 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED INFO_SOURCE)
   set(text "/* Generated at each build. */\n#define ASSAY_BUILD_VERSION \"${INFO_VERSION}\"\n")
   string(APPEND text "#define ASSAY_BUILD_COMMIT \"${commit}\"\n#define ASSAY_BUILD_DIRTY \"${dirty}\"\n"
          "#define ASSAY_BUILD_SOURCE_SHA256 \"${source_sha256}\"\n#define ASSAY_BUILD_SOURCE_DIR \"${INFO_SOURCE}\"\n"
+         "#define ASSAY_BUILD_BINARY_DIR \"${INFO_BINARY}\"\n"
          "#define ASSAY_BUILD_COMPILER \"${INFO_COMPILER}\"\n#define ASSAY_BUILD_FLAGS \"${INFO_FLAGS}\"\n"
          "#define ASSAY_BUILD_TYPE \"${INFO_TYPE}\"\n")
   set(old "")
@@ -67,6 +69,7 @@ endif()
 
 function(assay_build_info target)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/build_info")
+  get_filename_component(binary "${CMAKE_BINARY_DIR}" REALPATH)
   get_filename_component(root "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.." REALPATH)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   get_target_property(options assay_flags INTERFACE_COMPILE_OPTIONS)
@@ -74,7 +77,8 @@ function(assay_build_info target)
   string(STRIP "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}} -std=c${CMAKE_C_STANDARD} ${options}" flags)
   add_custom_target(
     assay_build_info_header ALL
-    COMMAND "${CMAKE_COMMAND}" "-DINFO_SOURCE=${root}" "-DINFO_OUTPUT=${folder}/build_info.h"
+    COMMAND "${CMAKE_COMMAND}" "-DINFO_SOURCE=${root}" "-DINFO_BINARY=${binary}"
+            "-DINFO_OUTPUT=${folder}/build_info.h"
             "-DINFO_VERSION=${PROJECT_VERSION}" "-DINFO_COMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
             "-DINFO_FLAGS=${flags}" "-DINFO_TYPE=${CMAKE_BUILD_TYPE}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
     BYPRODUCTS "${folder}/build_info.h"
