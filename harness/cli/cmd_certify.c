@@ -22,7 +22,8 @@
         {"timeout-ms", "N", "deadline of one call (default 30000)", 0, false},                               \
         {"source", "DIR", "the candidate's source tree (default: the repository around it)", 0, false},      \
         {"resume", "RUN", "continue an interrupted run", 0, false},                                          \
-        {"json", NULL, "print the verdict as JSON", 0, false},                                               \
+        {"json", NULL, "print verdict and promises as JSON", 0, false},                                      \
+        {"porcelain", NULL, "print promises as tab-separated lines, for programs", 0, false},                                               \
         {"quiet", NULL, "no progress, only the verdict", 'q', false}
 
 static const cli_option certify_options[] = {
@@ -63,38 +64,64 @@ static assay_code fill(const cli_args *args, assay_certify_options *o, assay_err
     return ASSAY_CODE_OK;
 }
 
-static void print_json(const assay_certify_options *o, const assay_certify_report *r) {
+/* Calls `row` for each promise of the run, in the contract's order. */
+static void each_promise(assay_store *store, int64_t run_id, void (*row)(sqlite3_stmt *s, void *user), void *user) {
+    static const char sql[] =
+        "SELECT p.name, p.state, p.required, p.strength, p.reason, sum(c.outcome = 'pass'), count(c.seq), sum(c.elements) "
+        "FROM promises p LEFT JOIN checks c ON c.run_id = p.run_id AND c.promise = p.name "
+        "WHERE p.run_id = ?1 GROUP BY p.name ORDER BY p.ordinal";
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(assay_store_handle(store), sql, -1, &s, NULL) == SQLITE_OK) {
+        (void)sqlite3_bind_int64(s, 1, run_id);
+        while (sqlite3_step(s) == SQLITE_ROW) {
+            row(s, user);
+        }
+    }
+    (void)sqlite3_finalize(s);
+}
+
+static void json_row(sqlite3_stmt *s, void *user) {
+    (void)json_array_append_new(user, json_pack("{s:s, s:s, s:b, s:s, s:s, s:I, s:I, s:I}", "name", sqlite3_column_text(s, 0), "state",
+                                                sqlite3_column_text(s, 1), "required", sqlite3_column_int(s, 2), "strength",
+                                                sqlite3_column_text(s, 3), "reason", sqlite3_column_text(s, 4), "passed",
+                                                (json_int_t)sqlite3_column_int64(s, 5), "checks",
+                                                (json_int_t)sqlite3_column_int64(s, 6), "elements",
+                                                (json_int_t)sqlite3_column_int64(s, 7)));
+}
+
+static void porcelain_row(sqlite3_stmt *s, void *user) {
+    (void)user;
+    (void)printf("promise\t%s\t%s\t%s\t%s\n", (const char *)sqlite3_column_text(s, 0), (const char *)sqlite3_column_text(s, 1),
+                 sqlite3_column_int(s, 2) != 0 ? "required" : "optional", (const char *)sqlite3_column_text(s, 4));
+}
+
+static void table_row(sqlite3_stmt *s, void *user) {
+    char checks[48];
+    (void)user;
+    (void)snprintf(checks, sizeof checks, "%lld/%lld", (long long)sqlite3_column_int64(s, 5), (long long)sqlite3_column_int64(s, 6));
+    (void)printf("%-20s %-13s %-8s %12lld  %s%s\n", (const char *)sqlite3_column_text(s, 0), (const char *)sqlite3_column_text(s, 1),
+                 checks, (long long)sqlite3_column_int64(s, 7), sqlite3_column_int(s, 2) == 0 ? "(not required) " : "",
+                 (const char *)sqlite3_column_text(s, 4));
+}
+
+static void print_json(const assay_certify_options *o, assay_store *store, const assay_certify_report *r) {
     json_t *outcomes = json_object();
     for (int i = 0; i < ASSAY_OUTCOME_COUNT; i++) {
         (void)json_object_set_new(outcomes, assay_outcome_text((assay_outcome)i), json_integer((json_int_t)r->outcomes[i]));
     }
-    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o}", "verdict", assay_verdict_text(r->verdict), "reason",
+    json_t *promises = json_array();
+    each_promise(store, r->run_id, json_row, promises);
+    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o}", "verdict", assay_verdict_text(r->verdict), "reason",
                              r->reason, "operator", o->op, "implementation", o->impl_name, "run", r->uuid, "run_id",
-                             (json_int_t)r->run_id, "checks", (json_int_t)r->checks, "outcomes", outcomes);
+                             (json_int_t)r->run_id, "checks", (json_int_t)r->checks, "outcomes", outcomes, "promises", promises);
     (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
     (void)putchar('\n');
     json_decref(root);
 }
 
 static void print_table(const assay_certify_options *o, assay_store *store, const assay_certify_report *r) {
-    sqlite3_stmt *s = NULL;
-    static const char sql[] =
-        "SELECT p.name, p.state, p.required, p.strength, p.reason, sum(c.outcome = 'pass'), count(c.seq), sum(c.elements) "
-        "FROM promises p LEFT JOIN checks c ON c.run_id = p.run_id AND c.promise = p.name "
-        "WHERE p.run_id = ?1 GROUP BY p.name ORDER BY p.ordinal";
     (void)printf("%-20s %-13s %-8s %12s  %s\n", "promise", "state", "checks", "judged", "reason");
-    if (sqlite3_prepare_v2(assay_store_handle(store), sql, -1, &s, NULL) == SQLITE_OK) {
-        (void)sqlite3_bind_int64(s, 1, r->run_id);
-        while (sqlite3_step(s) == SQLITE_ROW) {
-            char checks[32];
-            (void)snprintf(checks, sizeof checks, "%lld/%lld", (long long)sqlite3_column_int64(s, 5),
-                           (long long)sqlite3_column_int64(s, 6));
-            (void)printf("%-20s %-13s %-8s %12lld  %s%s\n", (const char *)sqlite3_column_text(s, 0),
-                         (const char *)sqlite3_column_text(s, 1), checks, (long long)sqlite3_column_int64(s, 7),
-                         sqlite3_column_int(s, 2) == 0 ? "(not required) " : "", (const char *)sqlite3_column_text(s, 4));
-        }
-    }
-    (void)sqlite3_finalize(s);
+    each_promise(store, r->run_id, table_row, NULL);
     if (r->reason[0] != '\0') {
         (void)printf("%s\n", r->reason);
     }
@@ -133,7 +160,10 @@ static assay_code execute(const cli_args *args, assay_certify_options *o, assay_
     }
     if (code == ASSAY_CODE_OK) {
         if (cli_flag(args, "json")) {
-            print_json(o, &report);
+            print_json(o, store, &report);
+        } else if (cli_flag(args, "porcelain")) {
+            each_promise(store, report.run_id, porcelain_row, NULL);
+            (void)printf("verdict\t%s\t%s\n", assay_verdict_text(report.verdict), report.reason);
         } else {
             print_table(o, store, &report);
         }
