@@ -217,6 +217,20 @@ static char *repro_line(const assay_certify_options *o, const assay_check *check
     return line;
 }
 
+/* A required promise is owed by this run unless the suites planned nothing but optional checks for it: a candidate that claims no
+ * lineage owes nobody its bits, and can still be certified for the rest. */
+static bool promise_owed(const assay_promise *promise, const assay_plan *plan) {
+    size_t planned = 0;
+    size_t required = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->items[i].promise, promise->name) == 0) {
+            planned++;
+            required += plan->items[i].required;
+        }
+    }
+    return promise->required && (planned == 0 || required > 0);
+}
+
 static assay_code begin_run(assay_runner *r, assay_store *store, const assay_certify_options *o, const assay_plan *plan,
                             assay_certify_report *report, assay_error *error) {
     assay_run_record record;
@@ -231,7 +245,7 @@ static assay_code begin_run(assay_runner *r, assay_store *store, const assay_cer
     for (size_t i = 0; i < promise_count; i++) {
         const assay_promise *p = &r->contract->promises[i];
         promises[i] = (assay_promise_record){.name = p->name, .suite = p->suite, .relation = p->relation, .text = p->text,
-                                             .required = p->required};
+                                             .required = promise_owed(p, plan)};
     }
     for (size_t i = 0; i < plan->count; i++) {
         const assay_check *c = &plan->items[i];

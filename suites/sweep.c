@@ -11,7 +11,7 @@
 #define GOLDEN_ROWS 32u /* rows per FP64 block: 64 KiB of doubles at width 256 stay in the second-level cache */
 
 assay_code assay_domain_read(const assay_contract *contract, assay_domain *domain, assay_error *error) {
-    json_t *intervals = json_object_get(json_object_get(contract->root, "domain"), "intervals");
+    json_t *intervals = json_object_iter_value(json_object_iter(json_object_get(contract->root, "domain"))); /* the row input's */
     size_t index = 0;
     json_t *pair = NULL;
     memset(domain, 0, sizeof *domain);
