@@ -61,10 +61,6 @@ void assay_accuracy_check_tie(assay_accuracy_view *view, size_t i) {
     }
 }
 
-bool assay_accuracy_wants_first(const assay_accuracy_view *view) {
-    return view->accuracy->outside == 0 || view->base < view->accuracy->first_outside;
-}
-
 static void note_first(assay_accuracy *accuracy, uint64_t was, uint64_t index, uint32_t got, double golden) {
     if (was == 0 || index < accuracy->first_outside) {
         accuracy->first_outside = index;
@@ -127,6 +123,22 @@ void assay_accuracy_special(assay_accuracy_view *view, size_t i) {
     assay_accuracy_note_outside(view, i);
     accuracy->max_ulp = (double)INFINITY;
     assay_accuracy_note_worst(view, i, (double)INFINITY);
+}
+
+void assay_accuracy_rare(assay_accuracy_view *view, size_t i, unsigned special, unsigned outside,
+                         unsigned worst, const double ulp[ASSAY_LANES]) {
+    for (unsigned any = special | outside | worst; any != 0; any &= any - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(any);
+        if ((special >> k & 1u) != 0) {
+            assay_accuracy_special(view, i + k);
+        }
+        if ((outside >> k & 1u) != 0) {
+            assay_accuracy_note_outside(view, i + k);
+        }
+        if ((worst >> k & 1u) != 0) {
+            assay_accuracy_note_worst(view, i + k, ulp[k]);
+        }
+    }
 }
 
 void assay_accuracy_round_from(assay_accuracy_view *view, size_t start) {

@@ -83,8 +83,10 @@ void assay_accuracy_check_tie(assay_accuracy_view *view, size_t i);
 void assay_accuracy_special(assay_accuracy_view *view, size_t i);
 void assay_accuracy_note_outside(assay_accuracy_view *view, size_t i); /* keeps the lowest index */
 void assay_accuracy_note_worst(assay_accuracy_view *view, size_t i, double ulp);
-/* True when an element of this block could become `first_outside`. */
-bool assay_accuracy_wants_first(const assay_accuracy_view *view);
+/* The rare elements among eight from i on, in ascending order; a bit of `special` excludes it from the other
+ * masks. */
+void assay_accuracy_rare(assay_accuracy_view *view, size_t i, unsigned special, unsigned outside,
+                         unsigned worst, const double ulp[ASSAY_LANES]);
 /* An element enters the worst list only if its ulp is at least this (positive) value. */
 double assay_accuracy_threshold(const assay_accuracy_view *view);
 

@@ -19,8 +19,7 @@ static int detect(void) {
     const int avx2 = __builtin_cpu_supports("avx2");
     const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    (void)avx2, (void)avx512;
-    return ASSAY_SIMD_SCALAR;
+    return avx2 && avx512 ? ASSAY_SIMD_AVX512 : avx2 ? ASSAY_SIMD_AVX2 : ASSAY_SIMD_SCALAR;
 #else
     return ASSAY_SIMD_SCALAR;
 #endif

@@ -47,10 +47,12 @@ void assay_strip_add_scalar(const assay_strip *strip, uint64_t sum[2]) {
 
 static assay_strip_add *strip_add_choose(void) {
     switch (assay_simd_level()) {
+#if defined(__x86_64__)
     case ASSAY_SIMD_AVX512:
         return assay_strip_add_avx512;
     case ASSAY_SIMD_AVX2:
         return assay_strip_add_avx2;
+#endif
     default:
         return assay_strip_add_scalar;
     }
