@@ -3,6 +3,7 @@
 
 #include "philox.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,4 +198,57 @@ void *assay_direct_memory(size_t count, size_t bytes, assay_error *error) {
         (void)assay_fail(error, ASSAY_CODE_INTERNAL, "no memory for %zu x %zu bytes", count, bytes);
     }
     return memory;
+}
+
+void assay_findings_open(assay_findings *findings) {
+    *findings = (assay_findings){.first = {.outcome = ASSAY_OUTCOME_NOT_RUN}};
+    (void)pthread_mutex_init(&findings->lock, NULL);
+}
+
+void assay_findings_count(assay_findings *findings, uint64_t elements) {
+    (void)pthread_mutex_lock(&findings->lock);
+    findings->elements += elements;
+    (void)pthread_mutex_unlock(&findings->lock);
+}
+
+void assay_findings_add(assay_findings *findings, uint64_t part, uint64_t bad, assay_outcome outcome,
+                        const char *format, ...) {
+    va_list args;
+    (void)pthread_mutex_lock(&findings->lock);
+    findings->bad += bad;
+    bool was_fail = findings->first.outcome == ASSAY_OUTCOME_FAIL;
+    bool is_fail = outcome == ASSAY_OUTCOME_FAIL;
+    bool none = findings->first.outcome == ASSAY_OUTCOME_NOT_RUN;
+    if (none || (is_fail && !was_fail) || (is_fail == was_fail && part < findings->part)) {
+        findings->part = part;
+        findings->first.outcome = outcome;
+        va_start(args, format);
+        (void)vsnprintf(findings->first.reason, sizeof findings->first.reason, format, args);
+        va_end(args);
+    }
+    (void)pthread_mutex_unlock(&findings->lock);
+}
+
+bool assay_findings_expect_ok(assay_findings *findings, uint64_t part, const assay_call_reply *reply,
+                              const char *what) {
+    assay_result trouble = {.outcome = ASSAY_OUTCOME_NOT_RUN};
+    if (assay_result_expect_ok(&trouble, reply, what)) {
+        return true;
+    }
+    assay_findings_add(findings, part, 0, trouble.outcome, "%s", trouble.reason);
+    return false;
+}
+
+void assay_findings_close(assay_findings *findings, bool good, const assay_error *error,
+                          assay_result *result) {
+    result->elements = findings->elements;
+    result->bad = findings->bad;
+    if (findings->first.outcome != ASSAY_OUTCOME_NOT_RUN) {
+        assay_result_set(result, findings->first.outcome, "%s", findings->first.reason);
+    } else if (!good) {
+        assay_result_set(result, ASSAY_OUTCOME_ERROR, "harness: %s", error->text);
+    } else {
+        assay_result_set(result, ASSAY_OUTCOME_PASS, "%s", "");
+    }
+    (void)pthread_mutex_destroy(&findings->lock);
 }

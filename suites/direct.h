@@ -5,6 +5,8 @@
 
 #include "suite.h"
 
+#include <pthread.h>
+
 /* The contract's default attributes (names live as long as the contract). */
 void assay_direct_attrs(const assay_contract *contract, assay_attrs *attrs);
 /* Sets an attribute that the defaults have, keeping its type; false when there is none of that name. */
@@ -50,6 +52,26 @@ void assay_direct_witness(assay_context *context, const assay_check *check, cons
 /* First byte-different 32-bit word of two arrays; n when equal. */
 size_t assay_direct_first_difference(const uint32_t *a, const uint32_t *b, size_t n);
 size_t assay_direct_count_differences(const uint32_t *a, const uint32_t *b, size_t n);
+
+/* What the parts of a check found, collected from several lanes. A failure outweighs other trouble; among
+ * equals the lowest part is reported, so that the reason does not depend on the schedule. */
+typedef struct assay_findings {
+    pthread_mutex_t lock;
+    uint64_t elements, bad, part;
+    assay_result first;
+} assay_findings;
+
+void assay_findings_open(assay_findings *findings);
+void assay_findings_count(assay_findings *findings, uint64_t elements);
+/* Adds `bad` elements with an outcome other than pass and its reason. */
+void assay_findings_add(assay_findings *findings, uint64_t part, uint64_t bad, assay_outcome outcome,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* True when the reply is ok; else adds what assay_result_expect_ok makes of it. */
+bool assay_findings_expect_ok(assay_findings *findings, uint64_t part, const assay_call_reply *reply,
+                              const char *what);
+/* Fills the result and releases the findings. `good` false: `error` tells a fault of the harness. */
+void assay_findings_close(assay_findings *findings, bool good, const assay_error *error,
+                          assay_result *result);
 
 /* malloc that ends a check as an error through *error; NULL on failure. */
 void *assay_direct_memory(size_t count, size_t bytes, assay_error *error);

@@ -1,0 +1,53 @@
+/* memory_run.h - the procedures of the memory suite: each makes calls whose memory is arranged so that one
+ * kind of misuse shows. memory.c plans which cases they run on. Private to suites. */
+#ifndef ASSAY_MEMORY_RUN_H
+#define ASSAY_MEMORY_RUN_H
+
+#include "direct.h"
+
+typedef enum assay_memory_kind_id {
+    ASSAY_MEMORY_WRITTEN, /* two poisons: everything written, nothing stale, zones and inputs untouched; rows
+                             p[1]..p[2] */
+    ASSAY_MEMORY_GUARDED, /* placement p[3] against unmapped pages; rows p[1]..p[2] */
+    ASSAY_MEMORY_PREFILLED,  /* the bits do not depend on what the output held */
+    ASSAY_MEMORY_AFTERWARDS, /* nothing changes after the answer */
+    ASSAY_MEMORY_FAR_STRIDE, /* an input whose last element lies beyond 2^31 elements or 2^32 bytes: stride
+                                p[1] */
+    ASSAY_MEMORY_FAR_ROWS,   /* an output of more than 2^31 elements */
+    ASSAY_MEMORY_KIND_COUNT
+} assay_memory_kind_id;
+
+/* p[0] of a memory check: 1 = backward. */
+
+/* Inputs of one call as the judge prepares them. */
+typedef struct assay_memory_call {
+    assay_case c;
+    bool backward;
+    size_t rows, channels;
+    float *x, *saved, *upstream; /* the last two only for backward */
+} assay_memory_call;
+
+/* The check's case with `rows` rows and its inputs; saved is the golden rounded to FP32. */
+bool assay_memory_call_make(const assay_context *context, const assay_check *check, size_t rows,
+                            assay_memory_call *call, assay_error *error);
+void assay_memory_call_free(assay_memory_call *call);
+bool assay_memory_call_exec(const assay_context *context, assay_worker *worker, const assay_memory_call *call,
+                            const assay_exec_options *options, assay_exec *exec, assay_error *error);
+
+/* Each runs the whole check and adds to the findings. False only for harness faults. */
+typedef bool (*assay_memory_kind)(assay_context *context, const assay_check *check, assay_findings *findings,
+                                  assay_error *error);
+bool assay_memory_written(assay_context *context, const assay_check *check, assay_findings *findings,
+                          assay_error *error);
+bool assay_memory_guarded(assay_context *context, const assay_check *check, assay_findings *findings,
+                          assay_error *error);
+bool assay_memory_prefilled(assay_context *context, const assay_check *check, assay_findings *findings,
+                            assay_error *error);
+bool assay_memory_afterwards(assay_context *context, const assay_check *check, assay_findings *findings,
+                             assay_error *error);
+bool assay_memory_far_stride(assay_context *context, const assay_check *check, assay_findings *findings,
+                             assay_error *error);
+bool assay_memory_far_rows(assay_context *context, const assay_check *check, assay_findings *findings,
+                           assay_error *error);
+
+#endif
