@@ -2,35 +2,24 @@
  * kernels'. */
 #include "sinusoid.h"
 
-#include "convert.h"
-
 #include <stdlib.h>
 
 enum { BLOCK_ROWS = 256 };
 
 float sinusoid_load(sinusoid_type type, const sinusoid_view *view, size_t i) {
     const ptrdiff_t at = (ptrdiff_t)i * view->row_stride;
-    switch (type) {
-    case SINUSOID_BF16:
-        return convert_from_bf16(((const uint16_t *)view->data)[at]);
-    case SINUSOID_F16:
-        return convert_from_f16(((const uint16_t *)view->data)[at]);
-    default:
+    if (type == SINUSOID_F32) {
         return ((const float *)view->data)[at];
     }
+    return assay_widen(((const uint16_t *)view->data)[at], type == SINUSOID_BF16 ? kDLBfloat : kDLFloat);
 }
 
 static void store(sinusoid_type type, const sinusoid_view *view, size_t i, float value) {
     const ptrdiff_t at = (ptrdiff_t)i * view->row_stride;
-    switch (type) {
-    case SINUSOID_BF16:
-        ((uint16_t *)view->data)[at] = convert_to_bf16(value);
-        break;
-    case SINUSOID_F16:
-        ((uint16_t *)view->data)[at] = convert_to_f16(value);
-        break;
-    default:
+    if (type == SINUSOID_F32) {
         ((float *)view->data)[at] = value;
+    } else {
+        ((uint16_t *)view->data)[at] = assay_narrow(value, type == SINUSOID_BF16 ? kDLBfloat : kDLFloat);
     }
 }
 

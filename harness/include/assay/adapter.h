@@ -24,7 +24,8 @@
  * Rules that the suites check
  *   1. Inputs are read only. Outputs are written completely when ASSAY_OK is returned, and not at all when
  *      anything else is returned.
- *   2. The memory belongs to the caller. Keep no pointer to it after returning, and do no work after returning.
+ *   2. The memory belongs to the caller. Keep no pointer to it after returning, and do no work after
+ * returning.
  *   3. A null tensor, a wrong rank, dtype, shape or stride, or a value outside the operator's domain is
  *      answered with ASSAY_INVALID_ARGUMENT. What the operator allows but this adapter lacks is answered with
  *      ASSAY_UNSUPPORTED: honest, recorded, never a pass.
@@ -43,7 +44,7 @@
 extern "C" {
 #endif
 
-#define ASSAY_ABI_VERSION 1u
+#define ASSAY_ABI_VERSION    1u
 #define ASSAY_ADAPTER_SYMBOL "assay_adapter"
 
 #if defined(__GNUC__)
@@ -72,7 +73,12 @@ typedef enum assay_memory {
     ASSAY_MEMORY_CUDA = 1  /* tensors are in CUDA device memory, kDLCUDA */
 } assay_memory;
 
-typedef enum assay_attr_type { ASSAY_ATTR_INT = 0, ASSAY_ATTR_FLOAT = 1, ASSAY_ATTR_BOOL = 2, ASSAY_ATTR_STRING = 3 } assay_attr_type;
+typedef enum assay_attr_type {
+    ASSAY_ATTR_INT = 0,
+    ASSAY_ATTR_FLOAT = 1,
+    ASSAY_ATTR_BOOL = 2,
+    ASSAY_ATTR_STRING = 3
+} assay_attr_type;
 
 /* One operator attribute. `i` also holds booleans (0 or 1). Strings live as long as the call. */
 typedef struct assay_attr {
@@ -189,6 +195,69 @@ static inline void *assay_data(const DLTensor *t) {
 /* 1 when the tensor has dtype (code, bits) with one lane. */
 static inline int assay_is_dtype(const DLTensor *t, DLDataTypeCode code, int bits) {
     return t->dtype.code == (uint8_t)code && t->dtype.bits == (uint8_t)bits && t->dtype.lanes == 1;
+}
+
+/* 1 when the tensor is float32, bfloat16 or float16: what assay_load() and assay_store() handle. */
+static inline int assay_is_float(const DLTensor *t) {
+    return assay_is_dtype(t, kDLFloat, 32) || assay_is_dtype(t, kDLFloat, 16) ||
+           assay_is_dtype(t, kDLBfloat, 16);
+}
+
+/* A bfloat16 or float16 as FP32, exactly. */
+static inline float assay_widen(uint16_t h, DLDataTypeCode code) {
+    const uint32_t sign = (uint32_t)(h & 0x8000u) << 16, magnitude = h & 0x7fffu;
+    uint32_t bits = code == kDLBfloat ? (uint32_t)h << 16 : sign | ((magnitude << 13) + 0x38000000u);
+    float x;
+    if (code != kDLBfloat && magnitude >= 0x7c00u) { /* Inf, NaN */
+        bits = sign | 0x7f800000u | (magnitude & 0x3ffu) << 13;
+    } else if (code != kDLBfloat && magnitude < 0x400u) { /* subnormal: magnitude units of 2^-24 */
+        x = (float)magnitude * (1.0f / 16777216.0f);
+        memcpy(&bits, &x, sizeof bits);
+        bits |= sign;
+    }
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* FP32 to bfloat16 or float16: nearest, ties to even; overflow gives Inf; NaN gives 0x7fff. */
+static inline uint16_t assay_narrow(float x, DLDataTypeCode code) {
+    uint32_t bits, sign, m, shift;
+    memcpy(&bits, &x, sizeof bits);
+    sign = bits >> 16 & 0x8000u;
+    m = bits & 0x7fffffffu;
+    if (m > 0x7f800000u) {
+        return 0x7fff;
+    }
+    if (code == kDLBfloat) {
+        return (uint16_t)(sign | (m + 0x7fffu + (m >> 16 & 1u)) >> 16);
+    }
+    if (m >= 0x477ff000u) { /* rounds to 2^16, or is Inf */
+        return (uint16_t)(sign | 0x7c00u);
+    }
+    shift = 13;
+    if (m >= 0x38800000u) {
+        m -= 0x38000000u;
+    } else { /* subnormal: the significand in units of 2^-24; 31 makes anything below half a unit 0 */
+        shift = m < 0x33000000u ? 31u : 126u - (m >> 23);
+        m = shift == 31u ? 0 : (m & 0x7fffffu) | 0x800000u;
+    }
+    return (uint16_t)(sign | (m + (1u << (shift - 1u)) - 1u + (m >> shift & 1u)) >> shift);
+}
+
+/* Element i of a vector of float32, bfloat16 or float16 as FP32, and its inverse with one rounding. */
+static inline float assay_load(const DLTensor *t, int64_t i) {
+    const int64_t at = i * t->strides[0];
+    return t->dtype.bits == 32
+               ? ((const float *)assay_data(t))[at]
+               : assay_widen(((const uint16_t *)assay_data(t))[at], (DLDataTypeCode)t->dtype.code);
+}
+static inline void assay_store(const DLTensor *t, int64_t i, float x) {
+    const int64_t at = i * t->strides[0];
+    if (t->dtype.bits == 32) {
+        ((float *)assay_data(t))[at] = x;
+    } else {
+        ((uint16_t *)assay_data(t))[at] = assay_narrow(x, (DLDataTypeCode)t->dtype.code);
+    }
 }
 
 #ifdef __cplusplus
