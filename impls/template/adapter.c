@@ -34,7 +34,7 @@ static assay_status check(const assay_call *call, size_t inputs) {
             ? "gradient must be like the timestep"
             : NULL;
     for (int64_t i = 0; fault == NULL && assay_attr_int(call, "check_range", 1) && i < rows; i++) {
-        const float x = assay_load(t, i);
+        const float x = assay_load_f32(t, i);
         fault = x >= 0 && x <= 1 ? NULL : "timestep must be finite and in [0, 1]";
     }
     return fault == NULL ? ASSAY_OK : assay_reject(call, fault);
@@ -48,7 +48,7 @@ static assay_status forward(const assay_call *call) {
     const int64_t half = assay_attr_int(call, "width", 0) / 2;
     for (int64_t n = 0; status == ASSAY_OK && n < call->inputs[0]->shape[0] * half; n++) {
         const int64_t i = n / half, k = n % half;
-        const float a = assay_load(call->inputs[0], i) * frequency(call, k);
+        const float a = assay_load_f32(call->inputs[0], i) * frequency(call, k);
         *at(call->outputs[0], i, k) = cosf(a);
         *at(call->outputs[0], i, half + k) = sinf(a);
     }
@@ -67,7 +67,7 @@ static float tree(const assay_call *call, int64_t i, int64_t k, int64_t size, in
 static assay_status backward(const assay_call *call) {
     const assay_status status = check(call, 3);
     for (int64_t i = 0; status == ASSAY_OK && i < call->inputs[2]->shape[0]; i++) {
-        assay_store(call->outputs[0], i, tree(call, i, 0, 1, assay_attr_int(call, "width", 0) / 2));
+        assay_store_f32(call->outputs[0], i, tree(call, i, 0, 1, assay_attr_int(call, "width", 0) / 2));
     }
     return status;
 }

@@ -197,7 +197,7 @@ static inline int assay_is_dtype(const DLTensor *t, DLDataTypeCode code, int bit
     return t->dtype.code == (uint8_t)code && t->dtype.bits == (uint8_t)bits && t->dtype.lanes == 1;
 }
 
-/* 1 when the tensor is float32, bfloat16 or float16: what assay_load() and assay_store() handle. */
+/* 1 when the tensor is float32, bfloat16 or float16: what assay_load_f32() and assay_store_f32() handle. */
 static inline int assay_is_float(const DLTensor *t) {
     return assay_is_dtype(t, kDLFloat, 32) || assay_is_dtype(t, kDLFloat, 16) ||
            assay_is_dtype(t, kDLBfloat, 16);
@@ -245,13 +245,13 @@ static inline uint16_t assay_narrow(float x, DLDataTypeCode code) {
 }
 
 /* Element i of a vector of float32, bfloat16 or float16 as FP32, and its inverse with one rounding. */
-static inline float assay_load(const DLTensor *t, int64_t i) {
+static inline float assay_load_f32(const DLTensor *t, int64_t i) {
     const int64_t at = i * t->strides[0];
     return t->dtype.bits == 32
                ? ((const float *)assay_data(t))[at]
                : assay_widen(((const uint16_t *)assay_data(t))[at], (DLDataTypeCode)t->dtype.code);
 }
-static inline void assay_store(const DLTensor *t, int64_t i, float x) {
+static inline void assay_store_f32(const DLTensor *t, int64_t i, float x) {
     const int64_t at = i * t->strides[0];
     if (t->dtype.bits == 32) {
         ((float *)assay_data(t))[at] = x;
