@@ -1,4 +1,5 @@
-/* fuzz_database.c - any bytes as an evidence database: opened for reading, then verified. Never crashes, hangs or writes. */
+/* fuzz_database.c - any bytes as an evidence database: opened for reading, then verified. Never crashes,
+ * hangs or writes. */
 #include "store.h"
 
 #include <stdio.h>

@@ -104,14 +104,14 @@ int assay_row_hash_register(sqlite3 *db) {
                                       row_hash_function, NULL, NULL, NULL);
 }
 
-void assay_row_hash_of(sqlite3_stmt *row, const char *table, int columns,
+void assay_row_hash_of(sqlite3_stmt *row, const char *table, int first, int columns,
                        uint8_t hash[ASSAY_ROW_HASH_BYTES]) {
     assay_canon canon;
     uint8_t full[32];
     crypto_hash_sha256_init(&canon.state);
     assay_canon_begin_row(&canon, table, (uint64_t)columns);
     for (int i = 0; i < columns; i++) {
-        assay_canon_value(&canon, sqlite3_column_value(row, i));
+        assay_canon_value(&canon, sqlite3_column_value(row, first + i));
     }
     crypto_hash_sha256_final(&canon.state, full);
     memcpy(hash, full, ASSAY_ROW_HASH_BYTES);

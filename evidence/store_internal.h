@@ -32,7 +32,8 @@ int assay_schema_compare(sqlite3 *db, sqlite3 *reference, void (*differs)(void *
                          void *context);
 
 /* ---- store_open.c ---- */
-/* Opens an existing file without checking its schema: header checks, flags and limits only. */
+/* Opens an existing file without checking its schema: header, flags and limits only. Views and triggers are
+ * disabled. */
 assay_code assay_store_open_raw(const char *path, assay_store_mode mode, sqlite3 **db, assay_error *error);
 /* True when the error text of rc says that the file itself is damaged. */
 bool assay_sqlite_is_damage(int rc);
@@ -54,8 +55,9 @@ void assay_canon_blob(assay_canon *canon, const void *blob, size_t bytes);
 void assay_canon_value(assay_canon *canon, sqlite3_value *value);
 /* Registers row_hash(table, column, ...). */
 int assay_row_hash_register(sqlite3 *db);
-/* Row hash of the first `columns` columns of the statement's current row. */
-void assay_row_hash_of(sqlite3_stmt *row, const char *table, int columns, uint8_t hash[ASSAY_ROW_HASH_BYTES]);
+/* Row hash over `columns` columns of the statement's current row, from column `first` on. */
+void assay_row_hash_of(sqlite3_stmt *row, const char *table, int first, int columns,
+                       uint8_t hash[ASSAY_ROW_HASH_BYTES]);
 
 /* ---- store_row.c: inserting ---- */
 typedef struct assay_value {

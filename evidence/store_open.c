@@ -249,7 +249,16 @@ static int open_and_touch(const char *real, int flags, const char *query, sqlite
 
 assay_code assay_store_open_raw(const char *path, assay_store_mode mode, sqlite3 **db, assay_error *error) {
     char real[PATH_MAX];
+    bool exists = false;
     *db = NULL;
+    const assay_code judged = inspect(path, &exists, error);
+    if (judged != ASSAY_CODE_OK) {
+        return judged;
+    }
+    if (!exists) {
+        return assay_fail(error, ASSAY_CODE_USAGE, "there is no evidence database '%s'; give --db FILE",
+                          path);
+    }
     if (realpath(path, real) == NULL) {
         return assay_fail(error, ASSAY_CODE_USAGE, "evidence database '%s': %s", path, strerror(errno));
     }

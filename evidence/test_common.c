@@ -57,7 +57,7 @@ const assay_run_record test_run = {.kind = "certify",
                                    .command = "assay certify --op x",
                                    .seed = 0xffffffffffffff01u,
                                    .contract_sha256 = TEST_SHA,
-                                   .contract_text = "{\"operator\":\"timestep_sinusoid_h3\"}",
+                                   .contract_text = "test", /* TEST_SHA is its SHA-256 */
                                    .contract_version = 7,
                                    .provenance = provenance,
                                    .provenance_count = 4,
@@ -165,9 +165,9 @@ void test_full_database(const char *path) {
     const assay_selftest_record selftest = {"m1", "mutant", "parity", "caught", "fail", ""};
     cr_assert_eq(assay_store_selftest(store, id, &selftest, 1, &error), ASSAY_CODE_OK, "%s", error.text);
     /* stage and fixture have no writer yet: their rows go through the same insertion. */
-    const assay_value stage[] = {assay_v_int(1), assay_v_int(id), assay_v_int(1), assay_v_text("first"),
+    const assay_value stage[] = {assay_v_int(id), assay_v_int(id), assay_v_int(1), assay_v_text("first"),
                                  assay_v_text("isolated")};
-    const assay_value fixture[] = {assay_v_int(1),    assay_v_int(id),         assay_v_int(1),
+    const assay_value fixture[] = {assay_v_int(id),   assay_v_int(id),         assay_v_int(id),
                                    assay_v_text("f"), assay_v_text("up@abcd"), assay_v_text(TEST_SHA)};
     cr_assert_eq(assay_row_insert(store, ASSAY_TABLE_stage, stage, 5, &error), ASSAY_CODE_OK, "%s",
                  error.text);
