@@ -46,6 +46,21 @@ bool assay_direct_backward(const assay_context *context, assay_worker *worker, c
                            const assay_tensor *upstream, const assay_tensor *saved, const assay_tensor *input,
                            const assay_tensor *output, assay_call_reply *reply, assay_error *error);
 
+/* Inputs of one call as the judge prepares them, for exec. */
+typedef struct assay_direct_call {
+    assay_case c;
+    bool backward;
+    size_t rows, channels;
+    float *x, *saved, *upstream; /* the last two only for backward; saved is the golden rounded to FP32 */
+} assay_direct_call;
+
+/* The case with `rows` rows and its inputs. Free it also after false. */
+bool assay_direct_call_make(const assay_context *context, const assay_case *c, bool backward, size_t rows,
+                            assay_direct_call *call, assay_error *error);
+void assay_direct_call_free(assay_direct_call *call);
+bool assay_direct_call_exec(const assay_context *context, assay_worker *worker, const assay_direct_call *call,
+                            const assay_exec_options *options, assay_exec *exec, assay_error *error);
+
 /* Records a witness from one row: what differs, in hex. */
 void assay_direct_witness(assay_context *context, const assay_check *check, const char *text, float input,
                           const void *got, const void *want, size_t bytes);

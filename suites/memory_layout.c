@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* Repeats the call on the tensors already in *exec. */
-static bool call_again(const assay_context *context, assay_worker *worker, const assay_memory_call *call,
+static bool call_again(const assay_context *context, assay_worker *worker, const assay_direct_call *call,
                        assay_exec *exec, assay_error *error) {
     return call->backward
                ? assay_direct_backward(context, worker, &call->c.attrs, &exec->upstream, &exec->saved,
@@ -34,11 +34,12 @@ bool assay_memory_prefilled(assay_context *context, const assay_check *check, as
                  {"infinity", 0x7f800000U},        {"zero", 0U},
                  {"minus zero", 0x80000000U},      {"one", 0x3f800000U}};
     assay_worker *worker = context->lanes[0].candidate;
-    assay_memory_call call;
+    assay_direct_call call;
     assay_exec exec = {0};
-    bool good = assay_memory_call_make(context, check, (size_t)check->c.rows, &call, error) &&
-                assay_memory_call_exec(context, worker, &call, NULL, &exec, error) &&
-                assay_findings_expect_ok(findings, 0, &exec.reply, "call");
+    bool good =
+        assay_direct_call_make(context, &check->c, check->p[0] != 0, (size_t)check->c.rows, &call, error) &&
+        assay_direct_call_exec(context, worker, &call, NULL, &exec, error) &&
+        assay_findings_expect_ok(findings, 0, &exec.reply, "call");
     size_t bytes = good ? assay_direct_bytes(&exec.output) : 0;
     char *want = good ? assay_direct_memory(bytes, 1, error) : NULL;
     good = good && want != NULL;
@@ -60,7 +61,7 @@ bool assay_memory_prefilled(assay_context *context, const assay_check *check, as
         }
     }
     free(want);
-    assay_memory_call_free(&call);
+    assay_direct_call_free(&call);
     return good;
 }
 
@@ -90,12 +91,13 @@ bool assay_memory_afterwards(assay_context *context, const assay_check *check, a
                              assay_error *error) {
     static const long waits_ms[] = {1, 4, 15, 60};
     assay_worker *worker = context->lanes[0].candidate;
-    assay_memory_call call;
+    assay_direct_call call;
     assay_exec exec = {0};
     uint8_t hashes[4][32];
-    bool good = assay_memory_call_make(context, check, (size_t)check->c.rows, &call, error) &&
-                assay_memory_call_exec(context, worker, &call, NULL, &exec, error) &&
-                assay_findings_expect_ok(findings, 0, &exec.reply, "call");
+    bool good =
+        assay_direct_call_make(context, &check->c, check->p[0] != 0, (size_t)check->c.rows, &call, error) &&
+        assay_direct_call_exec(context, worker, &call, NULL, &exec, error) &&
+        assay_findings_expect_ok(findings, 0, &exec.reply, "call");
     if (good) {
         unsigned generation = assay_worker_generation(worker);
         (void)hashes_changed(&exec, call.backward, hashes, false);
@@ -119,7 +121,7 @@ bool assay_memory_afterwards(assay_context *context, const assay_check *check, a
         }
         assay_findings_count(findings, (uint64_t)assay_tensor_elements(&exec.output));
     }
-    assay_memory_call_free(&call);
+    assay_direct_call_free(&call);
     return good;
 }
 
@@ -131,12 +133,13 @@ bool assay_memory_far_stride(assay_context *context, const assay_check *check, a
                              assay_error *error) {
     assay_worker *worker = context->lanes[0].candidate;
     assay_arena *arena = assay_worker_arena(worker);
-    assay_memory_call call;
+    assay_direct_call call;
     assay_tensor far;
     assay_exec exec = {0};
-    bool good = assay_memory_call_make(context, check, (size_t)check->c.rows, &call, error) &&
-                assay_memory_call_exec(context, worker, &call, NULL, &exec, error) &&
-                assay_findings_expect_ok(findings, 0, &exec.reply, "call without stride");
+    bool good =
+        assay_direct_call_make(context, &check->c, check->p[0] != 0, (size_t)check->c.rows, &call, error) &&
+        assay_direct_call_exec(context, worker, &call, NULL, &exec, error) &&
+        assay_findings_expect_ok(findings, 0, &exec.reply, "call without stride");
     size_t bytes = good ? assay_direct_bytes(&exec.output) : 0;
     char *want = good ? assay_direct_memory(bytes, 1, error) : NULL;
     good = good && want != NULL;
@@ -165,7 +168,7 @@ bool assay_memory_far_stride(assay_context *context, const assay_check *check, a
         assay_arena_reset(arena, true);
     }
     free(want);
-    assay_memory_call_free(&call);
+    assay_direct_call_free(&call);
     return good;
 }
 
@@ -185,7 +188,7 @@ static bool enough_memory(size_t bytes) {
 }
 
 /* Compares `n` rows from `first` of the big output with a call of their own. */
-static bool same_rows(assay_context *context, const assay_memory_call *call, const assay_tensor *input,
+static bool same_rows(assay_context *context, const assay_direct_call *call, const assay_tensor *input,
                       const assay_tensor *output, const assay_tensor *own, int64_t first, int64_t n,
                       assay_findings *findings, assay_error *error) {
     assay_tensor part_input;
@@ -212,7 +215,7 @@ static bool same_rows(assay_context *context, const assay_memory_call *call, con
 }
 
 /* Allocates what the machine can hold; false with a finding when it cannot. */
-static bool far_rows_alloc(assay_context *context, const assay_memory_call *call, assay_tensor *input,
+static bool far_rows_alloc(assay_context *context, const assay_direct_call *call, assay_tensor *input,
                            assay_tensor *output, assay_tensor *own, assay_findings *findings) {
     assay_arena *arena = assay_worker_arena(context->lanes[0].candidate);
     assay_error full = {0};
@@ -235,12 +238,13 @@ static bool far_rows_alloc(assay_context *context, const assay_memory_call *call
 bool assay_memory_far_rows(assay_context *context, const assay_check *check, assay_findings *findings,
                            assay_error *error) {
     assay_worker *worker = context->lanes[0].candidate;
-    assay_memory_call call;
+    assay_direct_call call;
     assay_tensor input;
     assay_tensor output;
     assay_tensor own;
     assay_call_reply reply;
-    bool good = assay_memory_call_make(context, check, (size_t)check->c.rows, &call, error);
+    bool good =
+        assay_direct_call_make(context, &check->c, check->p[0] != 0, (size_t)check->c.rows, &call, error);
     if (good && far_rows_alloc(context, &call, &input, &output, &own, findings)) {
         const assay_tensor *in = &input;
         const assay_tensor *out = &output;
@@ -267,6 +271,6 @@ bool assay_memory_far_rows(assay_context *context, const assay_check *check, ass
                same_rows(context, &call, &input, &output, &own, rows - 4097, 4097, findings, error);
     }
     assay_arena_reset(assay_worker_arena(worker), true);
-    assay_memory_call_free(&call);
+    assay_direct_call_free(&call);
     return good;
 }

@@ -5,73 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A saved output for a backward call: the golden, rounded once. */
-static bool fill_saved(const assay_context *context, assay_memory_call *call, assay_error *error) {
-    double *golden = assay_direct_memory(call->rows * call->channels, sizeof *golden, error);
-    if (golden == NULL) {
-        return false;
-    }
-    context->op->golden(&call->c.attrs, call->x, call->rows, golden);
-    for (size_t i = 0; i < call->rows * call->channels; i++) {
-        call->saved[i] = (float)golden[i];
-    }
-    free(golden);
-    return true;
-}
-
-bool assay_memory_call_make(const assay_context *context, const assay_check *check, size_t rows,
-                            assay_memory_call *call, assay_error *error) {
-    *call = (assay_memory_call){.c = check->c, .backward = check->p[0] != 0, .rows = rows};
-    call->c.rows = call->c.values.count = rows;
-    call->channels = assay_direct_channels(context, &call->c);
-    call->x = assay_direct_memory(rows, sizeof *call->x, error);
-    if (call->x == NULL) {
-        return false;
-    }
-    assay_case_inputs(&call->c, 0, rows, call->x);
-    if (!call->backward) {
-        return true;
-    }
-    call->saved = assay_direct_memory(rows * call->channels, sizeof *call->saved, error);
-    call->upstream = assay_direct_memory(rows * call->channels, sizeof *call->upstream, error);
-    if (call->saved == NULL || call->upstream == NULL) {
-        return false;
-    }
-    assay_case_upstream(context, &call->c, call->channels, 0, rows, call->upstream);
-    return fill_saved(context, call, error);
-}
-
-void assay_memory_call_free(assay_memory_call *call) {
-    free(call->x);
-    free(call->saved);
-    free(call->upstream);
-    call->x = call->saved = call->upstream = NULL;
-}
-
-bool assay_memory_call_exec(const assay_context *context, assay_worker *worker, const assay_memory_call *call,
-                            const assay_exec_options *options, assay_exec *exec, assay_error *error) {
-    return call->backward
-               ? assay_exec_backward(context, worker, &call->c, call->x, call->saved, call->upstream,
-                                     call->rows, options, exec, error)
-               : assay_exec_forward(context, worker, &call->c, call->x, call->rows, options, exec, error);
-}
-
 /* What the parts of a check share. */
 typedef struct shared {
     const assay_context *context;
     const assay_check *check;
     assay_findings *findings;
-    bool (*one)(const struct shared *shared, assay_worker *worker, const assay_memory_call *call,
+    bool (*one)(const struct shared *shared, assay_worker *worker, const assay_direct_call *call,
                 uint64_t part, assay_error *error);
 } shared;
 
 /* Part = one row count of p[1]..p[2]. */
 static bool rows_part(assay_lane *lane, uint64_t part, void *user, assay_error *error) {
     const shared *s = user;
-    assay_memory_call call;
-    bool good = assay_memory_call_make(s->context, s->check, (size_t)s->check->p[1] + part, &call, error) &&
+    assay_direct_call call;
+    bool good = assay_direct_call_make(s->context, &s->check->c, s->check->p[0] != 0,
+                                       (size_t)s->check->p[1] + part, &call, error) &&
                 s->one(s, lane->candidate, &call, part, error);
-    assay_memory_call_free(&call);
+    assay_direct_call_free(&call);
     return good;
 }
 
@@ -99,7 +49,7 @@ static void look_around(const shared *s, const assay_exec *exec, uint32_t poison
     }
 }
 
-static void compare_runs(const shared *s, const assay_memory_call *call, const assay_exec *exec,
+static void compare_runs(const shared *s, const assay_direct_call *call, const assay_exec *exec,
                          const char *before, uint32_t poison, uint64_t part) {
     size_t element = assay_dtype_bytes(exec->output.dtype);
     size_t n = (size_t)assay_tensor_elements(&exec->output);
@@ -124,7 +74,7 @@ static void compare_runs(const shared *s, const assay_memory_call *call, const a
     assay_findings_count(s->findings, n);
 }
 
-static bool written_one(const shared *s, assay_worker *worker, const assay_memory_call *call, uint64_t part,
+static bool written_one(const shared *s, assay_worker *worker, const assay_direct_call *call, uint64_t part,
                         assay_error *error) {
     static const uint32_t poisons[2] = {ASSAY_POISON_A, ASSAY_POISON_B};
     char *before = NULL;
@@ -132,7 +82,7 @@ static bool written_one(const shared *s, assay_worker *worker, const assay_memor
     for (size_t run = 0; good && run < 2; run++) {
         assay_exec exec;
         assay_exec_options options = {.poison = poisons[run]};
-        good = assay_memory_call_exec(s->context, worker, call, &options, &exec, error) &&
+        good = assay_direct_call_exec(s->context, worker, call, &options, &exec, error) &&
                assay_findings_expect_ok(s->findings, part, &exec.reply, "call");
         if (!good) {
             break;
@@ -161,19 +111,19 @@ bool assay_memory_written(assay_context *context, const assay_check *check, assa
 
 /* ---- guarded: buffers against unmapped pages ---- */
 
-static bool guarded_one(const shared *s, assay_worker *worker, const assay_memory_call *call, uint64_t part,
+static bool guarded_one(const shared *s, assay_worker *worker, const assay_direct_call *call, uint64_t part,
                         assay_error *error) {
     assay_exec exec;
     assay_exec_options options = {.placement = (assay_placement)s->check->p[3]};
     bool end = options.placement == ASSAY_PLACE_AT_END;
-    if (!assay_memory_call_exec(s->context, worker, call, &options, &exec, error)) {
+    if (!assay_direct_call_exec(s->context, worker, call, &options, &exec, error)) {
         return false;
     }
     assay_findings_count(s->findings, (uint64_t)assay_tensor_elements(&exec.output));
     if (exec.reply.result == ASSAY_CALL_LOST && strstr(exec.reply.reason, "killed by SIG") != NULL) {
         assay_call_reply lost = exec.reply;
         /* Only a candidate that lives without guard pages died of them. */
-        if (!assay_memory_call_exec(s->context, worker, call, NULL, &exec, error)) {
+        if (!assay_direct_call_exec(s->context, worker, call, NULL, &exec, error)) {
             return false;
         }
         if (exec.reply.result == ASSAY_CALL_ANSWERED) {

@@ -19,21 +19,6 @@ typedef enum assay_memory_kind_id {
 
 /* p[0] of a memory check: 1 = backward. */
 
-/* Inputs of one call as the judge prepares them. */
-typedef struct assay_memory_call {
-    assay_case c;
-    bool backward;
-    size_t rows, channels;
-    float *x, *saved, *upstream; /* the last two only for backward */
-} assay_memory_call;
-
-/* The check's case with `rows` rows and its inputs; saved is the golden rounded to FP32. */
-bool assay_memory_call_make(const assay_context *context, const assay_check *check, size_t rows,
-                            assay_memory_call *call, assay_error *error);
-void assay_memory_call_free(assay_memory_call *call);
-bool assay_memory_call_exec(const assay_context *context, assay_worker *worker, const assay_memory_call *call,
-                            const assay_exec_options *options, assay_exec *exec, assay_error *error);
-
 /* Each runs the whole check and adds to the findings. False only for harness faults. */
 typedef bool (*assay_memory_kind)(assay_context *context, const assay_check *check, assay_findings *findings,
                                   assay_error *error);

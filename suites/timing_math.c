@@ -36,40 +36,52 @@ void assay_timing_samples_free(assay_timing_samples *samples) {
     *samples = (assay_timing_samples){0};
 }
 
+/* Calls every callable once in the iteration's order and adds the time to *spent. `cell` receives the samples
+ * of iteration `index` unless it is NULL (warm-up). */
+static bool iterate(const assay_timing_callable *callables, size_t n, uint64_t index,
+                    uint64_t (*clock)(void *user), void *clock_user, assay_timing_samples *samples,
+                    uint64_t *spent, assay_error *error) {
+    uint32_t order[ASSAY_TIMING_MAX_CALLABLES];
+    assay_timing_order(index, n, order);
+    for (size_t place = 0; place < n; place++) {
+        const assay_timing_callable *c = &callables[order[place]];
+        uint64_t own = UINT64_MAX;
+        uint64_t start = clock(clock_user);
+        if (!c->call(c->user, &own, error)) {
+            return false;
+        }
+        uint64_t outer = clock(clock_user) - start;
+        *spent += outer;
+        if (samples != NULL) {
+            size_t cell = order[place] * samples->capacity + (size_t)index;
+            samples->own_ns[cell] = own == UINT64_MAX ? outer : own;
+            samples->outer_ns[cell] = outer;
+            samples->positions[cell] = (uint32_t)place;
+        }
+    }
+    return true;
+}
+
 bool assay_timing_measure(const assay_timing_callable *callables, size_t n, const assay_timing_rule *rule,
                           uint64_t (*clock)(void *user), void *clock_user, assay_timing_samples *samples,
                           assay_error *error) {
-    uint32_t order[ASSAY_TIMING_MAX_CALLABLES];
     assert(n >= 1 && n <= ASSAY_TIMING_MAX_CALLABLES);
     if (!samples_alloc(samples, n, (size_t)rule->max_iterations, error)) {
         return false;
     }
+    uint64_t warm = 0;
+    for (uint64_t i = 0; i < rule->warmups && (i == 0 || warm < rule->budget_ns / 4); i++) {
+        if (!iterate(callables, n, i, clock, clock_user, NULL, &warm, error)) {
+            return false;
+        }
+    }
     uint64_t spent = 0;
-    for (uint64_t round = 0; round < rule->warmups + rule->max_iterations; round++) {
-        bool warm = round < rule->warmups;
-        uint64_t iteration = warm ? round : round - rule->warmups;
-        if (!warm && iteration >= rule->min_iterations && spent >= rule->budget_ns) {
-            break;
+    for (uint64_t i = 0; i < rule->max_iterations && (i < rule->min_iterations || spent < rule->budget_ns);
+         i++) {
+        if (!iterate(callables, n, i, clock, clock_user, samples, &spent, error)) {
+            return false;
         }
-        assay_timing_order(iteration, n, order);
-        for (size_t place = 0; place < n; place++) {
-            const assay_timing_callable *c = &callables[order[place]];
-            uint64_t own = UINT64_MAX;
-            uint64_t start = clock(clock_user);
-            if (!c->call(c->user, &own, error)) {
-                return false;
-            }
-            uint64_t outer = clock(clock_user) - start;
-            if (warm) {
-                continue;
-            }
-            size_t cell = order[place] * samples->capacity + (size_t)iteration;
-            samples->own_ns[cell] = own == UINT64_MAX ? outer : own;
-            samples->outer_ns[cell] = outer;
-            samples->positions[cell] = (uint32_t)place;
-            spent += outer;
-        }
-        samples->count += warm ? 0 : 1;
+        samples->count++;
     }
     return true;
 }

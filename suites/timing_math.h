@@ -27,7 +27,8 @@ typedef struct assay_timing_callable {
     void *user;
 } assay_timing_callable;
 
-/* When to stop: at max_iterations, or once budget_ns is spent and min_iterations are done. */
+/* When to stop: at max_iterations, or once budget_ns is spent and min_iterations are done. Warm-ups may use a
+ * quarter of the budget; at least one is made when warmups > 0. */
 typedef struct assay_timing_rule {
     uint64_t warmups, min_iterations, max_iterations, budget_ns;
 } assay_timing_rule;

@@ -1,0 +1,201 @@
+/* timing.c - how long calls take, beside the floor and the roof of this machine. Every iteration times every
+ * callable once, in alternating order; raw samples and places are the evidence, medians and ratios are
+ * derived. A worker times itself beside the candidate, so its claims are checked against the judge's clock
+ * over batches; a claim that cannot be true is mistrusted.
+ *
+ * The floor is the smallest valid call (one row, two channels): the protocol has no empty call, and this one
+ * shows what a call costs that computes almost nothing, in the worker (samples of "floor") and as a round
+ * trip (metric floor_roundtrip_ns). */
+#include "timing_run.h"
+
+#include "clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const assay_suite assay_suite_timing;
+
+#define BOOTSTRAP_DRAWS 1000
+
+/* How much is measured per size, by tier. */
+static const assay_timing_rule rules[ASSAY_TIER_COUNT] = {
+    [ASSAY_TIER_QUICK] = {.warmups = 3, .min_iterations = 5, .max_iterations = 40, .budget_ns = 30000000},
+    [ASSAY_TIER_DEFAULT] = {.warmups = 20,
+                            .min_iterations = 10,
+                            .max_iterations = 200,
+                            .budget_ns = 200000000},
+    [ASSAY_TIER_FULL] = {.warmups = 20,
+                         .min_iterations = 50,
+                         .max_iterations = 200,
+                         .budget_ns = 10000000000},
+};
+
+static uint64_t judge_clock(void *user) {
+    (void)user;
+    return assay_clock_ns();
+}
+
+static size_t find_role(const assay_timing_bench *bench, assay_timing_role role) {
+    size_t i = 0;
+    while (i < bench->count && bench->slots[i].role != role) {
+        i++;
+    }
+    return i;
+}
+
+static void metric(assay_context *context, const char *callable, const char *what, double value,
+                   const char *unit) {
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s_%s", callable, what);
+    assay_record_metric(context, name, value, unit);
+}
+
+static void record_samples(assay_context *context, const assay_timing_bench *bench,
+                           const assay_timing_samples *samples, const char *flags, uint64_t *scratch,
+                           double medians[ASSAY_TIMING_ROLE_COUNT]) {
+    for (size_t i = 0; i < bench->count; i++) {
+        const assay_timing_slot *slot = &bench->slots[i];
+        const assay_timing_text *text = &assay_timing_roles[slot->role];
+        const uint64_t *own = samples->own_ns + i * samples->capacity;
+        assay_series_record series = {.callable = text->name,
+                                      .scope = text->scope,
+                                      .figure = "host",
+                                      .flags = flags,
+                                      .rows = slot->role == ASSAY_TIMING_FLOOR ? 1 : bench->rows,
+                                      .bytes = slot->bytes,
+                                      .repeat = 1,
+                                      .samples_ns = own,
+                                      .positions = samples->positions + i * samples->capacity,
+                                      .count = samples->count};
+        assay_record_series(context, &series);
+        medians[i] = assay_timing_median(own, samples->count, scratch);
+        metric(context, text->name, "median_ns", medians[i], "ns");
+        metric(context, text->name, "gbps", assay_timing_gbps(slot->bytes, medians[i]), "GB/s");
+        metric(context, text->name, "roundtrip_ns",
+               assay_timing_median(samples->outer_ns + i * samples->capacity, samples->count, scratch), "ns");
+    }
+}
+
+static void record_ratio(assay_context *context, const assay_check *check, const assay_timing_bench *bench,
+                         const assay_timing_samples *samples, const char *name, assay_timing_role above,
+                         assay_timing_role below) {
+    size_t a = find_role(bench, above);
+    size_t b = find_role(bench, below);
+    assay_timing_ratio ratio;
+    if (a == bench->count || b == bench->count ||
+        !assay_timing_bootstrap(samples->own_ns + a * samples->capacity,
+                                samples->own_ns + b * samples->capacity, samples->count,
+                                assay_philox_key_of(context->op->name, check->name, name, context->seed),
+                                BOOTSTRAP_DRAWS, &ratio)) {
+        return;
+    }
+    assay_record_metric(context, name, ratio.value, "");
+    metric(context, name, "low95", ratio.low, "");
+    metric(context, name, "high95", ratio.high, "");
+}
+
+/* Checks each worker's claims against the judge's clock and the roof. False only for harness faults or
+ * trouble. */
+static bool check_claims(assay_context *context, assay_timing_bench *bench,
+                         const assay_timing_samples *samples, const double medians[ASSAY_TIMING_ROLE_COUNT],
+                         assay_result *result, assay_error *error) {
+    size_t floor_slot = find_role(bench, ASSAY_TIMING_FLOOR);
+    size_t roof_slot = find_role(bench, ASSAY_TIMING_ROOF);
+    double floor_ns = 1e18;
+    for (size_t i = 0; i < samples->count; i++) {
+        double outer = (double)samples->outer_ns[floor_slot * samples->capacity + i];
+        floor_ns = outer < floor_ns ? outer : floor_ns;
+    }
+    assay_record_metric(context, "floor_roundtrip_least_ns", floor_ns, "ns");
+    for (size_t i = 0; i < bench->count; i++) {
+        assay_timing_slot *slot = &bench->slots[i];
+        assay_timing_claim claim = {
+            .single_median = medians[i], .floor = floor_ns, .roof = medians[roof_slot]};
+        char reason[200];
+        if (slot->worker == NULL || slot->role == ASSAY_TIMING_FLOOR) {
+            continue;
+        }
+        bool backward = slot->role == ASSAY_TIMING_BACKWARD || slot->role == ASSAY_TIMING_BASELINE_BACKWARD;
+        claim.bytes = backward ? 0 : bench->fill_bytes; /* a gradient is small: no roof to compare with */
+        if (!assay_timing_batch(slot, floor_ns, &claim, error)) {
+            return false;
+        }
+        const char *name = assay_timing_roles[slot->role].name;
+        metric(context, name, "batch_calls", (double)claim.batch_calls, "");
+        metric(context, name, "batch_own_ns", claim.batch_own, "ns");
+        metric(context, name, "batch_outer_ns", claim.batch_outer, "ns");
+        if (!assay_timing_trust(&claim, reason, sizeof reason) && result->outcome == ASSAY_OUTCOME_NOT_RUN) {
+            result->bad++;
+            assay_result_set(result, ASSAY_OUTCOME_MISTRUSTED, "%s %s", name, reason);
+        }
+    }
+    return true;
+}
+
+static bool measure(assay_context *context, const assay_check *check, assay_timing_bench *bench,
+                    const char *flags, assay_result *result, assay_error *error) {
+    assay_timing_samples samples = {0};
+    double medians[ASSAY_TIMING_ROLE_COUNT] = {0};
+    bool good = assay_timing_measure(bench->callables, bench->count, &rules[context->tier], judge_clock, NULL,
+                                     &samples, error);
+    uint64_t *scratch = good ? assay_direct_memory(samples.count, sizeof *scratch, error) : NULL;
+    if (good && scratch != NULL) {
+        record_samples(context, bench, &samples, flags, scratch, medians);
+        record_ratio(context, check, bench, &samples, "ratio_candidate_baseline", ASSAY_TIMING_CANDIDATE,
+                     ASSAY_TIMING_BASELINE);
+        record_ratio(context, check, bench, &samples, "ratio_checked_unchecked", ASSAY_TIMING_CHECKED,
+                     ASSAY_TIMING_CANDIDATE);
+        record_ratio(context, check, bench, &samples, "ratio_backward_baseline", ASSAY_TIMING_BACKWARD,
+                     ASSAY_TIMING_BASELINE_BACKWARD);
+        result->elements = samples.count * bench->count;
+        good = check_claims(context, bench, &samples, medians, result, error);
+    }
+    good = good && scratch != NULL;
+    free(scratch);
+    assay_timing_samples_free(&samples);
+    return good;
+}
+
+static void run(assay_context *context, const assay_check *check, assay_result *result) {
+    assay_timing_bench bench;
+    assay_error error = {0};
+    double load = 0.0;
+    int cpu = -1;
+    bool good = assay_timing_bench_open(&bench, context, check, &error);
+    if (good) {
+        assay_timing_pin *pin = assay_timing_pin_open(&context->lanes[0], &cpu);
+        assay_record_metric(context, "pinned_cpu", (double)cpu, "");
+        if (getloadavg(&load, 1) == 1) {
+            assay_record_metric(context, "load_average", load, "");
+        }
+        good = measure(context, check, &bench, cpu < 0 ? "unpinned" : "", result, &error);
+        assay_timing_pin_close(pin, &context->lanes[0]);
+    }
+    if (bench.troubled) {
+        assay_result_set(result, bench.trouble.outcome, "%s", bench.trouble.reason);
+    } else if (!good) {
+        assay_result_set(result, ASSAY_OUTCOME_ERROR, "harness: %s", error.text);
+    } else if (result->outcome == ASSAY_OUTCOME_NOT_RUN) {
+        assay_result_set(result, ASSAY_OUTCOME_PASS, "%s", "");
+    }
+    assay_timing_bench_close(&bench);
+}
+
+static void plan(const assay_context *context, assay_plan *out) {
+    const json_t *rows = assay_direct_matrix(context, "timing", "rows");
+    for (size_t i = 0; i < assay_direct_count(rows); i++) {
+        int64_t n = assay_direct_number(rows, i, 1);
+        assay_check *check =
+            assay_plan_add(out, context, &assay_suite_timing, "timing", "rows_%lld", (long long)n);
+        if (check != NULL) {
+            assay_direct_case(context, 0, ASSAY_DTYPE_F32, (uint64_t)n, context->seed, &check->c);
+        }
+    }
+}
+
+const assay_suite assay_suite_timing = {
+    .name = "timing",
+    .help = "interleaved raw samples with floors and roofs; faster than physics is mistrusted",
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,241 @@
+/* timing_run.c - what is timed, on real workers. The workers time themselves beside the candidate; timing.c
+ * checks their claims. */
+#include "timing_run.h"
+
+#include "clock.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const assay_timing_text assay_timing_roles[ASSAY_TIMING_ROLE_COUNT] = {
+    [ASSAY_TIMING_CANDIDATE] = {"candidate", "forward"},
+    [ASSAY_TIMING_CHECKED] = {"candidate_checked", "checked"},
+    [ASSAY_TIMING_BASELINE] = {"baseline", "forward"},
+    [ASSAY_TIMING_BACKWARD] = {"candidate_backward", "backward_only"},
+    [ASSAY_TIMING_BASELINE_BACKWARD] = {"baseline_backward", "backward_only"},
+    [ASSAY_TIMING_FLOOR] = {"floor", "floor"},
+    [ASSAY_TIMING_ROOF] = {"roof_memset", "roof"},
+};
+
+/* ---- calls ---- */
+
+static bool answered_ok(assay_timing_bench *bench, const assay_call_reply *reply, const char *what) {
+    if (assay_result_expect_ok(&bench->trouble, reply, what)) {
+        return true;
+    }
+    bench->troubled = true;
+    return false;
+}
+
+static bool worker_call(assay_timing_slot *slot, assay_error *error) {
+    assay_timing_bench *bench = slot->bench;
+    const assay_timing_layout *l = slot->layout;
+    bool backward = slot->role == ASSAY_TIMING_BACKWARD || slot->role == ASSAY_TIMING_BASELINE_BACKWARD;
+    bool small = slot->role == ASSAY_TIMING_FLOOR;
+    const assay_attrs *attrs = small                                ? &bench->small
+                               : slot->role == ASSAY_TIMING_CHECKED ? &bench->checked
+                                                                    : &bench->unchecked;
+    const assay_tensor *const forward_inputs[] = {small ? &l->small_input : &l->input};
+    const assay_tensor *const backward_inputs[] = {&l->upstream, &l->saved, &l->input};
+    const assay_tensor *const outputs[] = {backward ? &l->gradient : small ? &l->small_output : &l->output};
+    assay_call_spec spec = {.op = bench->context->op->name,
+                            .backward = backward,
+                            .attrs = attrs->items,
+                            .attr_count = attrs->count,
+                            .inputs = backward ? backward_inputs : forward_inputs,
+                            .input_count = backward ? 3 : 1,
+                            .outputs = outputs,
+                            .output_count = 1,
+                            .repeat = slot->repeat};
+    return assay_worker_call(slot->worker, &spec, &slot->reply, error) &&
+           answered_ok(bench, &slot->reply, assay_timing_roles[slot->role].name);
+}
+
+static bool call_worker(void *user, uint64_t *own_ns, assay_error *error) {
+    assay_timing_slot *slot = user;
+    if (!worker_call(slot, error)) {
+        return false;
+    }
+    *own_ns = slot->reply.worker_ns;
+    return true;
+}
+
+static bool call_roof(void *user, uint64_t *own_ns, assay_error *error) {
+    assay_timing_slot *slot = user;
+    void *fill = slot->bench->fill;
+    (void)error;
+    uint64_t start = assay_clock_ns();
+    memset(fill, 1, slot->bench->fill_bytes);
+    __asm__ volatile("" : : "r"(fill) : "memory"); /* the stores must happen */
+    *own_ns = assay_clock_ns() - start;
+    return true;
+}
+
+/* ---- layout ---- */
+
+static bool lay_out(assay_timing_bench *bench, assay_worker *worker, const assay_case *c,
+                    assay_timing_layout *l, assay_error *error) {
+    assay_arena *arena = assay_worker_arena(worker);
+    size_t rows = bench->rows;
+    size_t channels = bench->channels;
+    assay_arena_reset(arena, false);
+    float *x = assay_direct_memory(rows, sizeof *x, error);
+    bool good = x != NULL && assay_direct_alloc(arena, c->dtype, rows, 0, 1, 0, &l->input, error) &&
+                assay_direct_alloc(arena, ASSAY_DTYPE_F32, rows, channels, 0, 0, &l->output, error) &&
+                assay_direct_alloc(arena, ASSAY_DTYPE_F32, rows, channels, 0, 0, &l->saved, error) &&
+                assay_direct_alloc(arena, ASSAY_DTYPE_F32, rows, channels, 0, 0, &l->upstream, error) &&
+                assay_direct_alloc(arena, c->dtype, rows, 0, 1, 0, &l->gradient, error) &&
+                assay_direct_alloc(arena, c->dtype, 1, 0, 1, 0, &l->small_input, error) &&
+                assay_direct_alloc(arena, ASSAY_DTYPE_F32, 1, 2, 0, 0, &l->small_output, error);
+    if (good) {
+        assay_case_inputs(c, 0, rows, x);
+        assay_direct_put(&l->input, x);
+        assay_direct_put(&l->small_input, x);
+        assay_case_upstream(bench->context, c, channels, 0, rows, l->upstream.data);
+        assay_direct_fill(&l->output, ASSAY_POISON_A); /* touch the pages */
+        assay_call_reply reply;
+        good = assay_direct_forward(bench->context, worker, &c->attrs, &l->input, &l->saved, &reply, error) &&
+               answered_ok(bench, &reply, "saved output");
+    }
+    free(x);
+    return good;
+}
+
+static void add_slot(assay_timing_bench *bench, assay_timing_role role, assay_worker *worker,
+                     const assay_timing_layout *layout, uint64_t bytes) {
+    size_t i = bench->count++;
+    bench->slots[i] =
+        (assay_timing_slot){.bench = bench, .role = role, .worker = worker, .layout = layout, .bytes = bytes};
+    bench->callables[i] = (assay_timing_callable){.name = assay_timing_roles[role].name,
+                                                  .call = worker != NULL ? call_worker : call_roof,
+                                                  .user = &bench->slots[i]};
+}
+
+bool assay_timing_bench_open(assay_timing_bench *bench, assay_context *context, const assay_check *check,
+                             assay_error *error) {
+    const assay_lane *lane = &context->lanes[0];
+    const char *op = context->op->name;
+    *bench = (assay_timing_bench){
+        .context = context, .rows = (size_t)check->c.rows, .trouble = {.outcome = ASSAY_OUTCOME_NOT_RUN}};
+    bench->channels = assay_direct_channels(context, &check->c);
+    bench->checked = bench->unchecked = check->c.attrs;
+    (void)assay_direct_attr_set(&bench->unchecked, "check_range", 0.0);
+    bench->small = bench->unchecked;
+    (void)assay_direct_attr_set(&bench->small, "width", 2.0);
+    bench->fill_bytes = bench->rows * bench->channels * sizeof(float);
+    bench->fill = assay_direct_memory(bench->fill_bytes, 1, error);
+    if (bench->fill == NULL || !lay_out(bench, lane->candidate, &check->c, &bench->candidate, error) ||
+        (lane->baseline != NULL && !lay_out(bench, lane->baseline, &check->c, &bench->baseline, error))) {
+        return false;
+    }
+    uint64_t input = assay_direct_bytes(&bench->candidate.input);
+    uint64_t forward = input + bench->fill_bytes;
+    uint64_t backward = 2 * input + 2 * bench->fill_bytes;
+    add_slot(bench, ASSAY_TIMING_CANDIDATE, lane->candidate, &bench->candidate, forward);
+    add_slot(bench, ASSAY_TIMING_CHECKED, lane->candidate, &bench->candidate, forward);
+    if (lane->baseline != NULL) {
+        add_slot(bench, ASSAY_TIMING_BASELINE, lane->baseline, &bench->baseline, forward);
+    }
+    if (assay_worker_offers(lane->candidate, op, true)) {
+        add_slot(bench, ASSAY_TIMING_BACKWARD, lane->candidate, &bench->candidate, backward);
+    }
+    if (lane->baseline != NULL && assay_worker_offers(lane->baseline, op, true)) {
+        add_slot(bench, ASSAY_TIMING_BASELINE_BACKWARD, lane->baseline, &bench->baseline, backward);
+    }
+    add_slot(bench, ASSAY_TIMING_FLOOR, lane->candidate, &bench->candidate, 12);
+    add_slot(bench, ASSAY_TIMING_ROOF, NULL, NULL, bench->fill_bytes);
+    return true;
+}
+
+void assay_timing_bench_close(assay_timing_bench *bench) {
+    free(bench->fill);
+    bench->fill = NULL;
+}
+
+/* ---- batches ---- */
+
+#define BATCH_NS    1000000.0 /* long enough by the judge's clock */
+#define BATCH_LIMIT 16384U
+#define BATCHES     4
+
+bool assay_timing_batch(assay_timing_slot *slot, double floor_ns, assay_timing_claim *claim,
+                        assay_error *error) {
+    double enough = 10.0 * floor_ns > BATCH_NS ? 10.0 * floor_ns : BATCH_NS;
+    bool good = true;
+    slot->repeat = 2;
+    do {
+        slot->repeat *= 2;
+        good = worker_call(slot, error);
+    } while (good && (double)slot->reply.judge_ns < enough && slot->repeat < BATCH_LIMIT);
+    claim->batch_calls = slot->repeat;
+    claim->batch_outer = (double)slot->reply.judge_ns;
+    claim->batch_own = (double)slot->reply.worker_ns;
+    for (int i = 0; good && i < BATCHES; i++) {
+        good = worker_call(slot, error);
+        if (good && (double)slot->reply.judge_ns < claim->batch_outer) {
+            claim->batch_outer = (double)slot->reply.judge_ns;
+            claim->batch_own = (double)slot->reply.worker_ns;
+        }
+    }
+    slot->repeat = 1;
+    return good;
+}
+
+/* ---- pinning ---- */
+
+struct assay_timing_pin {
+    cpu_set_t before; /* of this thread; the workers inherited it */
+};
+
+static bool pin_process(int pid, const cpu_set_t *set) {
+    char path[64];
+    bool all = true;
+    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    if (tasks == NULL) {
+        return false;
+    }
+    for (const struct dirent *entry = readdir(tasks); entry != NULL; entry = readdir(tasks)) {
+        int task = (int)strtol(entry->d_name, NULL, 10);
+        if (task > 0) {
+            all = sched_setaffinity(task, sizeof *set, set) == 0 && all;
+        }
+    }
+    (void)closedir(tasks);
+    return all;
+}
+
+static bool pin_all(const assay_lane *lane, const cpu_set_t *set) {
+    bool good =
+        sched_setaffinity(0, sizeof *set, set) == 0 && pin_process(assay_worker_pid(lane->candidate), set);
+    return good && (lane->baseline == NULL || pin_process(assay_worker_pid(lane->baseline), set));
+}
+
+assay_timing_pin *assay_timing_pin_open(const assay_lane *lane, int *cpu) {
+    assay_timing_pin *pin = calloc(1, sizeof *pin);
+    cpu_set_t one;
+    *cpu = -1;
+    if (pin == NULL || sched_getaffinity(0, sizeof pin->before, &pin->before) != 0) {
+        free(pin);
+        return NULL;
+    }
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        *cpu = CPU_ISSET(i, &pin->before) ? i : *cpu; /* the last one: the first serves most interrupts */
+    }
+    CPU_ZERO(&one);
+    CPU_SET(*cpu, &one);
+    if (!pin_all(lane, &one)) {
+        *cpu = -1;
+    }
+    return pin;
+}
+
+void assay_timing_pin_close(assay_timing_pin *pin, const assay_lane *lane) {
+    if (pin != NULL) {
+        (void)pin_all(lane, &pin->before);
+        free(pin);
+    }
+}
