@@ -1,4 +1,5 @@
-/* exec.c - runs one case on one worker: places inputs, poisons outputs, calls, looks for damage. It judges nothing. */
+/* exec.c - runs one case on one worker: places inputs, poisons outputs, calls, looks for damage. It judges
+ * nothing. */
 #include "digest.h"
 #include "philox.h"
 #include "suite.h"
@@ -18,8 +19,8 @@ void assay_case_inputs(const assay_case *c, uint64_t first_row, size_t rows, flo
     }
 }
 
-void assay_case_upstream(const assay_context *context, const assay_case *c, size_t channels, uint64_t first_row, size_t rows,
-                         float *g) {
+void assay_case_upstream(const assay_context *context, const assay_case *c, size_t channels,
+                         uint64_t first_row, size_t rows, float *g) {
     assay_philox_key key = assay_philox_key_of(context->op->name, c->name, "upstream", c->seed);
     assay_philox_normal(key, first_row * channels, rows * channels, g);
 }
@@ -56,11 +57,12 @@ char *assay_case_json(const assay_context *context, const assay_check *check) {
         const char *name = attr_type_json(&c->attrs.items[i], &value);
         (void)json_object_set_new(attrs, name, value);
     }
-    json_t *root = json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:{s:s, s:I}}", "operator", context->op->name, "case",
-                             c->name, "attributes", attrs, "dtype", assay_dtype_text(c->dtype), "rows", (json_int_t)c->rows,
-                             "stride", (json_int_t)(c->stride == 0 ? 1 : c->stride), "misalign_bytes",
-                             (json_int_t)c->misalign_bytes, "seed", (json_int_t)c->seed, "values", "set",
-                             kinds[(size_t)c->values.kind % ASSAY_VALUES_COUNT], "count", (json_int_t)c->values.count);
+    json_t *root = json_pack(
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:{s:s, s:I}}", "operator", context->op->name, "case",
+        c->name, "attributes", attrs, "dtype", assay_dtype_text(c->dtype), "rows", (json_int_t)c->rows,
+        "stride", (json_int_t)(c->stride == 0 ? 1 : c->stride), "misalign_bytes",
+        (json_int_t)c->misalign_bytes, "seed", (json_int_t)c->seed, "values", "set",
+        kinds[(size_t)c->values.kind % ASSAY_VALUES_COUNT], "count", (json_int_t)c->values.count);
     if (c->values.kind == ASSAY_VALUES_STRIDE || c->values.kind == ASSAY_VALUES_ALL) {
         json_t *values = json_object_get(root, "values");
         (void)json_object_set_new(values, "lo_bits", json_integer((json_int_t)c->values.lo_bits));
@@ -73,10 +75,14 @@ char *assay_case_json(const assay_context *context, const assay_check *check) {
 }
 
 /* Allocates the row input (rank 1, strided as the case says) and writes x narrowed to the case's dtype. */
-static bool place_input(assay_arena *arena, const assay_case *c, const float *x, size_t rows, assay_placement placement,
-                        bool keep, assay_tensor *input, assay_error *error) {
+static bool place_input(assay_arena *arena, const assay_case *c, const float *x, size_t rows,
+                        assay_placement placement, bool keep, assay_tensor *input, assay_error *error) {
     int64_t stride = c->stride == 0 ? 1 : c->stride;
-    assay_tensor_spec spec = {.dtype = c->dtype, .ndim = 1, .shape = {(int64_t)rows}, .strides = &stride, .placement = placement,
+    assay_tensor_spec spec = {.dtype = c->dtype,
+                              .ndim = 1,
+                              .shape = {(int64_t)rows},
+                              .strides = &stride,
+                              .placement = placement,
                               .misalign_bytes = c->misalign_bytes};
     if (!keep) {
         if (assay_tensor_alloc(arena, &spec, input, error) != ASSAY_CODE_OK) {
@@ -96,11 +102,15 @@ static bool place_input(assay_arena *arena, const assay_case *c, const float *x,
     return true;
 }
 
-static bool place_matrix(assay_arena *arena, const assay_case *c, size_t rows, size_t channels, assay_placement placement,
-                         const float *content, bool keep, assay_tensor *tensor, assay_error *error) {
+static bool place_matrix(assay_arena *arena, const assay_case *c, size_t rows, size_t channels,
+                         assay_placement placement, const float *content, bool keep, assay_tensor *tensor,
+                         assay_error *error) {
     if (!keep) {
-        assay_tensor_spec spec = {.dtype = ASSAY_DTYPE_F32, .ndim = 2, .shape = {(int64_t)rows, (int64_t)channels},
-                                  .placement = placement, .misalign_bytes = c->misalign_bytes & ~(size_t)3};
+        assay_tensor_spec spec = {.dtype = ASSAY_DTYPE_F32,
+                                  .ndim = 2,
+                                  .shape = {(int64_t)rows, (int64_t)channels},
+                                  .placement = placement,
+                                  .misalign_bytes = c->misalign_bytes & ~(size_t)3};
         if (assay_tensor_alloc(arena, &spec, tensor, error) != ASSAY_CODE_OK) {
             return false;
         }
@@ -122,19 +132,28 @@ static assay_tile segment_fingerprint(const assay_tensor *tensor) {
     return tile;
 }
 
-/* Calls, then compares the inputs' segments with the fingerprints taken before and looks at the output's zones. */
-static bool call_and_look(const assay_context *context, assay_worker *worker, const assay_case *c, bool backward,
-                          const assay_tensor *const *inputs, size_t input_count, const assay_exec_options *options,
-                          uint32_t poison, assay_exec *exec, assay_error *error) {
+/* Calls, then compares the inputs' segments with the fingerprints taken before and looks at the output's
+ * zones. */
+static bool call_and_look(const assay_context *context, assay_worker *worker, const assay_case *c,
+                          bool backward, const assay_tensor *const *inputs, size_t input_count,
+                          const assay_exec_options *options, uint32_t poison, assay_exec *exec,
+                          assay_error *error) {
     const assay_tensor *output = &exec->output;
     const assay_tensor *const outputs[] = {output};
     assay_tile before[3];
     for (size_t i = 0; i < input_count; i++) {
         before[i] = segment_fingerprint(inputs[i]);
     }
-    assay_call_spec spec = {.op = context->op->name, .backward = backward, .attrs = c->attrs.items, .attr_count = c->attrs.count,
-                            .inputs = inputs, .input_count = input_count, .outputs = outputs, .output_count = 1,
-                            .repeat = options->repeat, .other_thread = options->other_thread};
+    assay_call_spec spec = {.op = context->op->name,
+                            .backward = backward,
+                            .attrs = c->attrs.items,
+                            .attr_count = c->attrs.count,
+                            .inputs = inputs,
+                            .input_count = input_count,
+                            .outputs = outputs,
+                            .output_count = 1,
+                            .repeat = options->repeat,
+                            .other_thread = options->other_thread};
     if (!assay_worker_call(worker, &spec, &exec->reply, error)) {
         return false;
     }
@@ -147,8 +166,9 @@ static bool call_and_look(const assay_context *context, assay_worker *worker, co
     return true;
 }
 
-bool assay_exec_forward(const assay_context *context, assay_worker *worker, const assay_case *c, const float *x, size_t rows,
-                        const assay_exec_options *options, assay_exec *exec, assay_error *error) {
+bool assay_exec_forward(const assay_context *context, assay_worker *worker, const assay_case *c,
+                        const float *x, size_t rows, const assay_exec_options *options, assay_exec *exec,
+                        assay_error *error) {
     static const assay_exec_options defaults = {0};
     options = options != NULL ? options : &defaults;
     assay_arena *arena = assay_worker_arena(worker);
@@ -158,7 +178,8 @@ bool assay_exec_forward(const assay_context *context, assay_worker *worker, cons
         assay_arena_reset(arena, false);
     }
     if (!place_input(arena, c, x, rows, options->placement, options->keep_layout, &exec->input, error) ||
-        !place_matrix(arena, c, rows, channels, options->placement, NULL, options->keep_layout, &exec->output, error)) {
+        !place_matrix(arena, c, rows, channels, options->placement, NULL, options->keep_layout, &exec->output,
+                      error)) {
         return false;
     }
     assay_tensor_poison(&exec->output, poison);
@@ -166,9 +187,9 @@ bool assay_exec_forward(const assay_context *context, assay_worker *worker, cons
     return call_and_look(context, worker, c, false, inputs, 1, options, poison, exec, error);
 }
 
-bool assay_exec_backward(const assay_context *context, assay_worker *worker, const assay_case *c, const float *x,
-                         const float *saved, const float *upstream, size_t rows, const assay_exec_options *options,
-                         assay_exec *exec, assay_error *error) {
+bool assay_exec_backward(const assay_context *context, assay_worker *worker, const assay_case *c,
+                         const float *x, const float *saved, const float *upstream, size_t rows,
+                         const assay_exec_options *options, assay_exec *exec, assay_error *error) {
     static const assay_exec_options defaults = {0};
     options = options != NULL ? options : &defaults;
     assay_arena *arena = assay_worker_arena(worker);
@@ -183,7 +204,10 @@ bool assay_exec_backward(const assay_context *context, assay_worker *worker, con
         !place_matrix(arena, c, rows, channels, options->placement, upstream, keep, &exec->upstream, error)) {
         return false;
     }
-    assay_tensor_spec spec = {.dtype = c->dtype, .ndim = 1, .shape = {(int64_t)rows}, .placement = options->placement,
+    assay_tensor_spec spec = {.dtype = c->dtype,
+                              .ndim = 1,
+                              .shape = {(int64_t)rows},
+                              .placement = options->placement,
                               .misalign_bytes = c->misalign_bytes};
     if (!keep && assay_tensor_alloc(arena, &spec, &exec->output, error) != ASSAY_CODE_OK) {
         return false;

@@ -19,8 +19,8 @@ const assay_suite *const assay_suites[] = {
 };
 const size_t assay_suite_count = sizeof assay_suites / sizeof assay_suites[0];
 
-assay_check *assay_plan_add(assay_plan *plan, const assay_context *context, const assay_suite *suite, const char *promise,
-                            const char *name_format, ...) {
+assay_check *assay_plan_add(assay_plan *plan, const assay_context *context, const assay_suite *suite,
+                            const char *promise, const char *name_format, ...) {
     const assay_promise *owed = assay_contract_promise(context->contract, promise);
     if (owed == NULL) {
         return NULL;
@@ -63,8 +63,10 @@ bool assay_result_expect_ok(assay_result *result, const assay_call_reply *reply,
     if (reply->status == ASSAY_OK) {
         return true;
     }
-    assay_outcome outcome = reply->status == ASSAY_UNSUPPORTED ? ASSAY_OUTCOME_UNSUPPORTED : ASSAY_OUTCOME_FAIL;
-    assay_result_set(result, outcome, "%s: status %s: %s", what, assay_status_text(reply->status), reply->message);
+    assay_outcome outcome =
+        reply->status == ASSAY_UNSUPPORTED ? ASSAY_OUTCOME_UNSUPPORTED : ASSAY_OUTCOME_FAIL;
+    assay_result_set(result, outcome, "%s: status %s: %s", what, assay_status_text(reply->status),
+                     reply->message);
     return false;
 }
 
@@ -102,8 +104,8 @@ static void *parallel_main(void *argument) {
 }
 
 bool assay_context_parallel(assay_context *context, uint64_t parts,
-                            bool (*fn)(assay_lane *lane, uint64_t part, void *user, assay_error *error), void *user,
-                            assay_error *error) {
+                            bool (*fn)(assay_lane *lane, uint64_t part, void *user, assay_error *error),
+                            void *user, assay_error *error) {
     parallel shared = {.runner = (assay_runner *)context, .parts = parts, .fn = fn, .user = user};
     unsigned lanes = context->lane_count;
     if (parts < lanes) {

@@ -1,4 +1,5 @@
-/* prove.c - one exhaustive run: plan segments, sweep them, record each in one transaction, end with the root. */
+/* prove.c - one exhaustive run: plan segments, sweep them, record each in one transaction, end with the root.
+ */
 #include "prove.h"
 
 #include "clock.h"
@@ -15,8 +16,10 @@ static const struct {
     const char *suite, *promise, *relation, *text;
 } kinds[PROVE_KINDS] = {
     {"digest", "digest", "measured", "the digest of every output of the domain"},
-    {"parity", "parity", "parity", "every output of the domain has the bytes of the implementation or tree compared with"},
-    {"accuracy", "accuracy", "accuracy", "every output of the domain is within the contract's tolerance of the FP64 golden"}};
+    {"parity", "parity", "parity",
+     "every output of the domain has the bytes of the implementation or tree compared with"},
+    {"accuracy", "accuracy", "accuracy",
+     "every output of the domain is within the contract's tolerance of the FP64 golden"}};
 
 typedef struct prove_state {
     assay_runner runner;
@@ -33,15 +36,38 @@ typedef struct prove_state {
     bool has_root_check;
 } prove_state;
 
-static assay_attrs default_attrs(void) {
-    assay_attrs attrs = {.count = 3};
-    attrs.items[0] = (assay_attr){.name = "width", .type = ASSAY_ATTR_INT, .i = 256};
-    attrs.items[1] = (assay_attr){.name = "max_period", .type = ASSAY_ATTR_FLOAT, .f = 10000.0};
-    attrs.items[2] = (assay_attr){.name = "check_range", .type = ASSAY_ATTR_BOOL, .i = 1};
+/* The attributes of the contract's signature at their defaults. */
+static assay_attrs default_attrs(const assay_contract *contract) {
+    assay_attrs attrs = {0};
+    size_t index = 0;
+    const json_t *row = NULL;
+    json_array_foreach(json_object_get(json_object_get(contract->root, "signature"), "attributes"), index,
+                       row) {
+        const json_t *value = json_object_get(row, "default");
+        assay_attr a = {.name = json_string_value(json_object_get(row, "name")), .type = ASSAY_ATTR_INT};
+        if (json_is_boolean(value)) {
+            a.type = ASSAY_ATTR_BOOL;
+            a.i = json_is_true(value);
+        } else if (json_is_real(value)) {
+            a.type = ASSAY_ATTR_FLOAT;
+            a.f = json_real_value(value);
+        } else {
+            a.i = json_integer_value(value);
+        }
+        if (attrs.count < sizeof attrs.items / sizeof attrs.items[0]) {
+            attrs.items[attrs.count++] = a;
+        }
+    }
     return attrs;
 }
 
-/* The range of tiles of this shard, cut at segment borders so that shards and the whole run share segments. */
+static const char *output_name(const assay_contract *contract) {
+    const json_t *forward = json_object_get(json_object_get(contract->root, "signature"), "forward");
+    return json_string_value(json_object_get(json_array_get(json_object_get(forward, "outputs"), 0), "name"));
+}
+
+/* The range of tiles of this shard, cut at segment borders so that shards and the whole run share segments.
+ */
 static void cut_shard(prove_state *p) {
     uint64_t all = (p->domain.tiles + ASSAY_SEGMENT_TILES - 1) / ASSAY_SEGMENT_TILES;
     uint64_t n = p->options->shards > 1 ? p->options->shards : 1;
@@ -64,10 +90,12 @@ static int64_t seq_of(const prove_state *p, uint64_t segment, prove_kind kind) {
     return (int64_t)(segment * p->wanted_count + before) + 1;
 }
 
-static void describe_segment(const prove_state *p, uint64_t segment, prove_kind kind, assay_plan_record *row) {
+static void describe_segment(const prove_state *p, uint64_t segment, prove_kind kind,
+                             assay_plan_record *row) {
     const assay_certify_options *o = &p->options->base;
     uint64_t tile = p->first_tile + segment * ASSAY_SEGMENT_TILES;
-    uint64_t end = tile + ASSAY_SEGMENT_TILES < p->first_tile + p->tiles ? tile + ASSAY_SEGMENT_TILES : p->first_tile + p->tiles;
+    uint64_t end = tile + ASSAY_SEGMENT_TILES < p->first_tile + p->tiles ? tile + ASSAY_SEGMENT_TILES
+                                                                         : p->first_tile + p->tiles;
     assay_tile_place a = assay_domain_tile(&p->domain, tile);
     assay_tile_place b = assay_domain_tile(&p->domain, end - 1);
     char *name = NULL;
@@ -75,16 +103,24 @@ static void describe_segment(const prove_state *p, uint64_t segment, prove_kind 
     char *repro = NULL;
     if (asprintf(&name, "%s/tiles_%06llu", kinds[kind].suite, (unsigned long long)tile) < 0 ||
         asprintf(&json,
-                 "{\"attributes\":{\"check_range\":true,\"max_period\":10000.0,\"width\":%zu},\"dtype\":\"f32\",\"first_bits\":\"%08x\","
+                 "{\"attributes\":{\"check_range\":true,\"max_period\":10000.0,\"width\":%zu},\"dtype\":"
+                 "\"f32\",\"first_bits\":\"%08x\","
                  "\"first_tile\":%llu,\"last_bits\":\"%08x\",\"operator\":\"%s\",\"tiles\":%llu}",
-                 p->sweep.channels, a.first_bits, (unsigned long long)tile, b.first_bits + (uint32_t)(b.rows - 1), o->op,
-                 (unsigned long long)(end - tile)) < 0 ||
-        asprintf(&repro, "assay prove --op %s --impl %s%s%s%s", o->op, o->impl_name, o->baseline_path != NULL ? " --against " : "",
-                 o->baseline_path != NULL ? o->baseline_name : "", p->options->accuracy ? " --accuracy" : "") < 0) {
+                 p->sweep.channels, a.first_bits, (unsigned long long)tile,
+                 b.first_bits + (uint32_t)(b.rows - 1), o->op, (unsigned long long)(end - tile)) < 0 ||
+        asprintf(&repro, "assay prove --op %s --impl %s%s%s%s", o->op, o->impl_name,
+                 o->baseline_path != NULL ? " --against " : "",
+                 o->baseline_path != NULL ? o->baseline_name : "",
+                 p->options->accuracy ? " --accuracy" : "") < 0) {
         abort();
     }
-    *row = (assay_plan_record){.suite = kinds[kind].suite, .name = name, .promise = kinds[kind].promise, .case_json = json,
-                               .repro = repro, .required = kind != PROVE_DIGEST, .strength = ASSAY_STRENGTH_EXHAUSTIVE};
+    *row = (assay_plan_record){.suite = kinds[kind].suite,
+                               .name = name,
+                               .promise = kinds[kind].promise,
+                               .case_json = json,
+                               .repro = repro,
+                               .required = kind != PROVE_DIGEST,
+                               .strength = ASSAY_STRENGTH_EXHAUSTIVE};
 }
 
 static assay_code begin(prove_state *p, assay_error *error) {
@@ -101,17 +137,23 @@ static assay_code begin(prove_state *p, assay_error *error) {
     record.promises = promises;
     for (int k = 0; k < PROVE_KINDS; k++) {
         if (p->wanted[k] || (k == PROVE_PARITY && p->has_root_check)) {
-            promises[record.promise_count++] =
-                (assay_promise_record){.name = kinds[k].promise, .suite = kinds[k].suite, .relation = kinds[k].relation,
-                                       .text = kinds[k].text, .required = k != PROVE_DIGEST};
+            promises[record.promise_count++] = (assay_promise_record){.name = kinds[k].promise,
+                                                                      .suite = kinds[k].suite,
+                                                                      .relation = kinds[k].relation,
+                                                                      .text = kinds[k].text,
+                                                                      .required = k != PROVE_DIGEST};
         }
         for (uint64_t s = 0; p->wanted[k] && s < p->segments; s++) {
             describe_segment(p, s, (prove_kind)k, &rows[seq_of(p, s, (prove_kind)k) - 1]);
         }
     }
     if (p->has_root_check) {
-        rows[count - 1] = (assay_plan_record){.suite = "parity", .name = "parity/recorded_tree", .promise = "parity", .case_json = "{}",
-                                              .repro = p->options->base.command, .required = true,
+        rows[count - 1] = (assay_plan_record){.suite = "parity",
+                                              .name = "parity/recorded_tree",
+                                              .promise = "parity",
+                                              .case_json = "{}",
+                                              .repro = p->options->base.command,
+                                              .required = true,
                                               .strength = ASSAY_STRENGTH_EXHAUSTIVE};
     }
     record.plan = rows;
@@ -128,14 +170,16 @@ static assay_code begin(prove_state *p, assay_error *error) {
 
 /* ---- one segment ---- */
 
-static void judge_segment(prove_state *p, const assay_segment *segment, prove_kind kind, assay_result *result) {
+static void judge_segment(prove_state *p, const assay_segment *segment, prove_kind kind,
+                          assay_result *result) {
     result->elements = segment->outputs;
     if (segment->trouble[0] != '\0') {
         assay_result_set(result, segment->trouble_outcome, "%s", segment->trouble);
         return;
     }
     if (segment->judges_disagree) {
-        assay_result_set(result, ASSAY_OUTCOME_ERROR, "the scalar judge disagrees with the fast judge on a slice");
+        assay_result_set(result, ASSAY_OUTCOME_ERROR,
+                         "the scalar judge disagrees with the fast judge on a slice");
         return;
     }
     result->outcome = ASSAY_OUTCOME_PASS;
@@ -145,11 +189,13 @@ static void judge_segment(prove_state *p, const assay_segment *segment, prove_ki
         if (p->runner.context.same_binary) {
             assay_result_set(result, ASSAY_OUTCOME_MISTRUSTED, "candidate and baseline are the same binary");
         } else if (!assay_parity_ok(a)) {
-            assay_result_set(result, ASSAY_OUTCOME_FAIL,
-                             "%llu of %llu outputs differ, at most %llu ulp; first at input 0x%08x channel %llu: 0x%08x, want 0x%08x",
-                             (unsigned long long)a->differing, (unsigned long long)a->elements, (unsigned long long)a->max_ulp,
-                             assay_sweep_input_bits(&p->sweep, segment, a->first_index),
-                             (unsigned long long)(a->first_index % p->sweep.channels), a->first_got, a->first_want);
+            assay_result_set(
+                result, ASSAY_OUTCOME_FAIL,
+                "%llu of %llu outputs differ, at most %llu ulp; first at input 0x%08x channel %llu: 0x%08x, "
+                "want 0x%08x",
+                (unsigned long long)a->differing, (unsigned long long)a->elements,
+                (unsigned long long)a->max_ulp, assay_sweep_input_bits(&p->sweep, segment, a->first_index),
+                (unsigned long long)(a->first_index % p->sweep.channels), a->first_got, a->first_want);
         }
     }
     if (kind == PROVE_ACCURACY) {
@@ -158,11 +204,12 @@ static void judge_segment(prove_state *p, const assay_segment *segment, prove_ki
         result->bad = a->outside;
         if (!assay_accuracy_ok(a)) {
             assay_result_set(result, ASSAY_OUTCOME_FAIL, "%llu of %llu outputs are outside atol %g + rtol %g",
-                             (unsigned long long)a->outside, (unsigned long long)a->elements, p->sweep.tolerance->atol,
-                             p->sweep.tolerance->rtol);
+                             (unsigned long long)a->outside, (unsigned long long)a->elements,
+                             p->sweep.tolerance->atol, p->sweep.tolerance->rtol);
         } else if (bound > 0.0 && !(a->max_abs <= bound)) {
             result->bad = 1;
-            assay_result_set(result, ASSAY_OUTCOME_FAIL, "max abs error %.9g exceeds the bound %.9g", a->max_abs, bound);
+            assay_result_set(result, ASSAY_OUTCOME_FAIL, "max abs error %.9g exceeds the bound %.9g",
+                             a->max_abs, bound);
         }
     }
 }
@@ -170,9 +217,12 @@ static void judge_segment(prove_state *p, const assay_segment *segment, prove_ki
 /* A case whose inputs are the segment's own, so that recorded elements name the right timestep. */
 static void record_details(prove_state *p, const assay_segment *segment, prove_kind kind) {
     assay_tile_place place = assay_domain_tile(&p->domain, segment->first_tile);
-    assay_check check = {.c = {.attrs = p->sweep.attrs, .dtype = ASSAY_DTYPE_F32,
-                               .values = {.kind = ASSAY_VALUES_ALL, .lo_bits = place.first_bits,
-                                          .hi_bits = place.first_bits + (uint32_t)(segment->outputs / p->sweep.channels - 1)}}};
+    assay_check check = {.c = {.attrs = p->sweep.attrs,
+                               .dtype = ASSAY_DTYPE_F32,
+                               .values = {.kind = ASSAY_VALUES_ALL,
+                                          .lo_bits = place.first_bits,
+                                          .hi_bits = place.first_bits +
+                                                     (uint32_t)(segment->outputs / p->sweep.channels - 1)}}};
     assay_error ignored;
     (void)assay_values_make(&check.c.values, &ignored);
     if (kind == PROVE_PARITY) {
@@ -181,15 +231,16 @@ static void record_details(prove_state *p, const assay_segment *segment, prove_k
         assay_record_accuracy(&p->runner.context, &check, &segment->accuracy);
     }
     for (uint64_t i = 0; kind == PROVE_DIGEST && i < segment->tiles; i++) {
-        assay_tile_record tile = {.name = "candidate", .number = segment->first_tile + i,
+        assay_tile_record tile = {.name = "candidate",
+                                  .number = segment->first_tile + i,
                                   .rows = assay_domain_tile(&p->domain, segment->first_tile + i).rows,
                                   .sum = {segment->digest[i].sum[0], segment->digest[i].sum[1]}};
         assay_recorder_tile(p->runner.context.recorder, &tile);
     }
 }
 
-static assay_code record_segment(prove_state *p, const assay_segment *segment, uint64_t number, uint64_t duration_ns,
-                                 assay_error *error) {
+static assay_code record_segment(prove_state *p, const assay_segment *segment, uint64_t number,
+                                 uint64_t duration_ns, assay_error *error) {
     for (int k = 0; k < PROVE_KINDS; k++) {
         assay_result result = {0};
         if (!p->wanted[k]) {
@@ -199,8 +250,11 @@ static assay_code record_segment(prove_state *p, const assay_segment *segment, u
         assay_recorder_clear(p->runner.context.recorder);
         judge_segment(p, segment, (prove_kind)k, &result);
         record_details(p, segment, (prove_kind)k);
-        assay_check_record record = {.outcome = result.outcome, .reason = result.reason, .elements = result.elements,
-                                     .bad = result.bad, .duration_ns = duration_ns};
+        assay_check_record record = {.outcome = result.outcome,
+                                     .reason = result.reason,
+                                     .elements = result.elements,
+                                     .bad = result.bad,
+                                     .duration_ns = duration_ns};
         assay_recorder_fill(p->runner.context.recorder, &record);
         if (assay_store_check_end(p->store, p->report->run_id, seq, &record, error) != ASSAY_CODE_OK) {
             return error->code;
@@ -208,8 +262,10 @@ static assay_code record_segment(prove_state *p, const assay_segment *segment, u
         const assay_progress *progress = p->options->base.progress;
         if (progress != NULL && progress->trouble != NULL && result.outcome != ASSAY_OUTCOME_PASS) {
             char name[64];
-            (void)snprintf(name, sizeof name, "%s/tiles_%06llu", kinds[k].suite, (unsigned long long)segment->first_tile);
-            progress->trouble(progress->context, name, result.outcome, result.reason, p->options->base.command);
+            (void)snprintf(name, sizeof name, "%s/tiles_%06llu", kinds[k].suite,
+                           (unsigned long long)segment->first_tile);
+            progress->trouble(progress->context, name, result.outcome, result.reason,
+                              p->options->base.command);
         }
     }
     return ASSAY_CODE_OK;
@@ -227,11 +283,13 @@ static assay_code run_segment(prove_state *p, uint64_t number, assay_segment *se
     segment->parity.histogram = &histograms[0];
     segment->accuracy.histogram = &histograms[1];
     if (p->options->accuracy) {
-        segment->accuracy.tolerance = (assay_tolerance_f64){p->sweep.tolerance->atol, p->sweep.tolerance->rtol};
+        segment->accuracy.tolerance =
+            (assay_tolerance_f64){p->sweep.tolerance->atol, p->sweep.tolerance->rtol};
     }
     for (int k = 0; k < PROVE_KINDS; k++) {
         if (p->wanted[k] &&
-            assay_store_check_begin(p->store, p->report->run_id, seq_of(p, number, (prove_kind)k), error) != ASSAY_CODE_OK) {
+            assay_store_check_begin(p->store, p->report->run_id, seq_of(p, number, (prove_kind)k), error) !=
+                ASSAY_CODE_OK) {
             free(histograms);
             return error->code;
         }
@@ -247,21 +305,29 @@ static assay_code run_segment(prove_state *p, uint64_t number, assay_segment *se
     return code;
 }
 
-/* Segments that an interrupted run finished: their tiles come from the database. True when segment `number` is there. */
+/* Segments that an interrupted run finished: their tiles come from the database. True when segment `number`
+ * is there. */
 static bool reload_segment(prove_state *p, uint64_t number, assay_error *error) {
-    static const char sql[] = "SELECT t.number, t.sums FROM digest_tile t WHERE t.run_id = ?1 AND t.name = 'candidate'"
-                              " AND t.number >= ?2 AND t.number < ?3 AND"
-                              " (SELECT count(*) FROM check_outcome o WHERE o.run_id = ?1 AND o.seq > ?4 AND o.seq <= ?5) = ?6";
+    static const char sql[] =
+        "SELECT t.number, t.sums FROM digest_tile t WHERE t.run_id = ?1 AND t.name = 'candidate'"
+        " AND t.number >= ?2 AND t.number < ?3 AND"
+        " (SELECT count(*) FROM check_outcome o WHERE o.run_id = ?1 AND o.seq > ?4 AND o.seq <= ?5) = ?6";
     sqlite3_stmt *s = NULL;
     uint64_t first = p->first_tile + number * ASSAY_SEGMENT_TILES;
-    uint64_t end = first + ASSAY_SEGMENT_TILES < p->first_tile + p->tiles ? first + ASSAY_SEGMENT_TILES : p->first_tile + p->tiles;
+    uint64_t end = first + ASSAY_SEGMENT_TILES < p->first_tile + p->tiles ? first + ASSAY_SEGMENT_TILES
+                                                                          : p->first_tile + p->tiles;
     uint64_t found = 0;
     if (sqlite3_prepare_v2(assay_store_handle(p->store), sql, -1, &s, NULL) != SQLITE_OK) {
-        (void)assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s", sqlite3_errmsg(assay_store_handle(p->store)));
+        (void)assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s",
+                         sqlite3_errmsg(assay_store_handle(p->store)));
         return false;
     }
-    const int64_t values[] = {p->report->run_id, (int64_t)first, (int64_t)end, (int64_t)(number * p->wanted_count),
-                              (int64_t)((number + 1) * p->wanted_count), (int64_t)p->wanted_count};
+    const int64_t values[] = {p->report->run_id,
+                              (int64_t)first,
+                              (int64_t)end,
+                              (int64_t)(number * p->wanted_count),
+                              (int64_t)((number + 1) * p->wanted_count),
+                              (int64_t)p->wanted_count};
     for (int i = 0; i < 6; i++) {
         (void)sqlite3_bind_int64(s, i + 1, values[i]);
     }
@@ -283,7 +349,8 @@ static void hash_tree(const prove_state *p, const assay_tile *tiles, char hex[65
     }
     for (uint64_t i = 0; i < p->tiles; i++) {
         uint64_t number = p->first_tile + i;
-        assay_tile_leaf(&tiles[i], number, assay_domain_tile(&p->domain, number).rows, p->sweep.channels, leaves[i]);
+        assay_tile_leaf(&tiles[i], number, assay_domain_tile(&p->domain, number).rows, p->sweep.channels,
+                        leaves[i]);
     }
     assay_merkle_root((const uint8_t(*)[ASSAY_HASH_BYTES])leaves, (size_t)p->tiles, root);
     assay_hex(root, sizeof root, hex);
@@ -292,10 +359,11 @@ static void hash_tree(const prove_state *p, const assay_tile *tiles, char hex[65
 
 /* Loads the candidate tree of the latest prove run of another database that covers this shard's tiles. */
 static assay_code load_recorded(prove_state *p, assay_error *error) {
-    static const char sql[] = "SELECT t.number, t.sums FROM digest_tile t WHERE t.name = 'candidate' AND t.run_id ="
-                              " (SELECT max(d.run_id) FROM digest_tree d JOIN run r ON r.id = d.run_id WHERE d.name = 'candidate'"
-                              "  AND r.operator = ?1 AND d.row_words = ?2 AND d.tile_rows = ?3 AND d.first_tile <= ?4"
-                              "  AND d.first_tile + d.tiles >= ?5) AND t.number >= ?4 AND t.number < ?5";
+    static const char sql[] =
+        "SELECT t.number, t.sums FROM digest_tile t WHERE t.name = 'candidate' AND t.run_id ="
+        " (SELECT max(d.run_id) FROM digest_tree d JOIN run r ON r.id = d.run_id WHERE d.name = 'candidate'"
+        "  AND r.operator = ?1 AND d.row_words = ?2 AND d.tile_rows = ?3 AND d.first_tile <= ?4"
+        "  AND d.first_tile + d.tiles >= ?5) AND t.number >= ?4 AND t.number < ?5";
     const char *path = p->options->against_database;
     assay_store *other = NULL;
     sqlite3_stmt *s = NULL;
@@ -314,14 +382,16 @@ static assay_code load_recorded(prove_state *p, assay_error *error) {
         (void)sqlite3_bind_int64(s, 4, (int64_t)p->first_tile);
         (void)sqlite3_bind_int64(s, 5, (int64_t)(p->first_tile + p->tiles));
         while (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_bytes(s, 1) == 16) {
-            memcpy(p->recorded[(uint64_t)sqlite3_column_int64(s, 0) - p->first_tile].sum, sqlite3_column_blob(s, 1), 16);
+            memcpy(p->recorded[(uint64_t)sqlite3_column_int64(s, 0) - p->first_tile].sum,
+                   sqlite3_column_blob(s, 1), 16);
             found++;
         }
     }
     (void)sqlite3_finalize(s);
     assay_store_close(other);
     if (found != p->tiles) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "--against %s: holds no digest tree of %s that covers these %llu tiles", path,
+        return assay_fail(error, ASSAY_CODE_USAGE,
+                          "--against %s: holds no digest tree of %s that covers these %llu tiles", path,
                           p->options->base.op, (unsigned long long)p->tiles);
     }
     return ASSAY_CODE_OK;
@@ -338,7 +408,8 @@ static assay_code compare_tree(prove_state *p, assay_error *error) {
         return error->code;
     }
     for (uint64_t i = 0; p->recorded != NULL && i < p->tiles; i++) {
-        if (memcmp(p->recorded[i].sum, p->tree[i].sum, sizeof p->tree[i].sum) != 0 && r->tiles_differing++ == 0) {
+        if (memcmp(p->recorded[i].sum, p->tree[i].sum, sizeof p->tree[i].sum) != 0 &&
+            r->tiles_differing++ == 0) {
             r->first_differing_tile = p->first_tile + i;
         }
     }
@@ -350,11 +421,13 @@ static assay_code compare_tree(prove_state *p, assay_error *error) {
         r->root_differs = true;
         result.bad = r->tiles_differing;
         assay_tile_place place = assay_domain_tile(&p->domain, r->first_differing_tile);
-        assay_result_set(&result, ASSAY_OUTCOME_FAIL, "%llu of %llu tiles differ, first tile %llu (inputs from 0x%08x on)",
+        assay_result_set(&result, ASSAY_OUTCOME_FAIL,
+                         "%llu of %llu tiles differ, first tile %llu (inputs from 0x%08x on)",
                          (unsigned long long)r->tiles_differing, (unsigned long long)p->tiles,
                          (unsigned long long)r->first_differing_tile, place.first_bits);
     }
-    assay_check_record record = {.outcome = result.outcome, .reason = result.reason, .elements = result.elements, .bad = result.bad};
+    assay_check_record record = {
+        .outcome = result.outcome, .reason = result.reason, .elements = result.elements, .bad = result.bad};
     return assay_store_check_end(p->store, r->run_id, seq, &record, error);
 }
 
@@ -368,18 +441,27 @@ static assay_code end(prove_state *p, assay_error *error) {
     r->outputs = rows * p->sweep.channels;
     r->complete = p->tiles == p->domain.tiles;
     hash_tree(p, p->tree, r->root);
-    assay_tree_record tree = {.name = "candidate", .tile_rows = ASSAY_TILE_ROWS, .row_words = p->sweep.channels, .rows = rows,
-                              .tiles = p->tiles, .first_tile = p->first_tile, .all_tiles = p->domain.tiles, .root = r->root};
-    if (compare_tree(p, error) != ASSAY_CODE_OK || assay_store_tree(p->store, r->run_id, &tree, error) != ASSAY_CODE_OK ||
-        assay_store_run_end(p->store, r->run_id, &r->verdict, r->reason, sizeof r->reason, error) != ASSAY_CODE_OK) {
+    assay_tree_record tree = {.name = "candidate",
+                              .tile_rows = ASSAY_TILE_ROWS,
+                              .row_words = p->sweep.channels,
+                              .rows = rows,
+                              .tiles = p->tiles,
+                              .first_tile = p->first_tile,
+                              .all_tiles = p->domain.tiles,
+                              .root = r->root};
+    if (compare_tree(p, error) != ASSAY_CODE_OK ||
+        assay_store_tree(p->store, r->run_id, &tree, error) != ASSAY_CODE_OK ||
+        assay_store_run_end(p->store, r->run_id, &r->verdict, r->reason, sizeof r->reason, error) !=
+            ASSAY_CODE_OK) {
         return error->code;
     }
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(assay_store_handle(p->store),
-                           "SELECT coalesce(sum(bad) FILTER (WHERE suite = 'parity' AND name <> 'parity/recorded_tree'), 0),"
-                           " coalesce(sum(bad) FILTER (WHERE suite = 'accuracy'), 0), sum(outcome = 'fail'),"
-                           " sum(outcome NOT IN ('pass', 'fail')) FROM checks WHERE run_id = ?1",
-                           -1, &s, NULL) == SQLITE_OK) {
+    if (sqlite3_prepare_v2(
+            assay_store_handle(p->store),
+            "SELECT coalesce(sum(bad) FILTER (WHERE suite = 'parity' AND name <> 'parity/recorded_tree'), 0),"
+            " coalesce(sum(bad) FILTER (WHERE suite = 'accuracy'), 0), sum(outcome = 'fail'),"
+            " sum(outcome NOT IN ('pass', 'fail')) FROM checks WHERE run_id = ?1",
+            -1, &s, NULL) == SQLITE_OK) {
         (void)sqlite3_bind_int64(s, 1, r->run_id);
         if (sqlite3_step(s) == SQLITE_ROW) {
             r->differing = (uint64_t)sqlite3_column_int64(s, 0);
@@ -418,16 +500,19 @@ static assay_code sweep_all(prove_state *p, assay_error *error) {
 
 /* A resumed run must have been started with the same candidate and plan. */
 static assay_code resume(prove_state *p, assay_error *error) {
-    static const char sql[] = "SELECT uuid, kind = 'prove' AND operator = ?2 AND"
-                              " (SELECT sha256 FROM binary b WHERE b.run_id = run.id AND b.role = 'candidate') = ?3 AND"
-                              " coalesce((SELECT sha256 FROM binary b WHERE b.run_id = run.id AND b.role = 'baseline'), '') = ?4 AND"
-                              " (SELECT count(*) FROM check_plan c WHERE c.run_id = run.id) = ?5,"
-                              " EXISTS(SELECT 1 FROM run_result f WHERE f.run_id = run.id) FROM run WHERE id = ?1";
+    static const char sql[] =
+        "SELECT uuid, kind = 'prove' AND operator = ?2 AND"
+        " (SELECT sha256 FROM binary b WHERE b.run_id = run.id AND b.role = 'candidate') = ?3 AND"
+        " coalesce((SELECT sha256 FROM binary b WHERE b.run_id = run.id AND b.role = 'baseline'), '') = ?4 "
+        "AND"
+        " (SELECT count(*) FROM check_plan c WHERE c.run_id = run.id) = ?5,"
+        " EXISTS(SELECT 1 FROM run_result f WHERE f.run_id = run.id) FROM run WHERE id = ?1";
     const assay_certify_options *o = &p->options->base;
     sqlite3_stmt *s = NULL;
     assay_code code = ASSAY_CODE_OK;
     if (sqlite3_prepare_v2(assay_store_handle(p->store), sql, -1, &s, NULL) != SQLITE_OK) {
-        return assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s", sqlite3_errmsg(assay_store_handle(p->store)));
+        return assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s",
+                          sqlite3_errmsg(assay_store_handle(p->store)));
     }
     (void)sqlite3_bind_int64(s, 1, o->resume_run);
     (void)sqlite3_bind_text(s, 2, o->op, -1, SQLITE_STATIC);
@@ -437,13 +522,16 @@ static assay_code resume(prove_state *p, assay_error *error) {
     if (sqlite3_step(s) != SQLITE_ROW) {
         code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: no such run", (long long)o->resume_run);
     } else if (sqlite3_column_int(s, 2) != 0) {
-        code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: the run is already finished", (long long)o->resume_run);
+        code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: the run is already finished",
+                          (long long)o->resume_run);
     } else if (sqlite3_column_int(s, 1) != 1) {
-        code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: that run proves another candidate, baseline, shard or operator",
+        code = assay_fail(error, ASSAY_CODE_USAGE,
+                          "--resume %lld: that run proves another candidate, baseline, shard or operator",
                           (long long)o->resume_run);
     } else {
         p->report->run_id = o->resume_run;
-        (void)snprintf(p->report->uuid, sizeof p->report->uuid, "%s", (const char *)sqlite3_column_text(s, 0));
+        (void)snprintf(p->report->uuid, sizeof p->report->uuid, "%s",
+                       (const char *)sqlite3_column_text(s, 0));
     }
     (void)sqlite3_finalize(s);
     return code;
@@ -454,12 +542,17 @@ static assay_code prepare(prove_state *p, assay_error *error) {
     if (assay_domain_read(p->runner.contract, &p->domain, error) != ASSAY_CODE_OK) {
         return error->code;
     }
-    p->sweep = (assay_sweep){.runner = &p->runner, .domain = &p->domain, .attrs = default_attrs(), .parity = o->base.baseline_path != NULL,
+    p->sweep = (assay_sweep){.runner = &p->runner,
+                             .domain = &p->domain,
+                             .attrs = default_attrs(p->runner.contract),
+                             .parity = o->base.baseline_path != NULL,
                              .accuracy = o->accuracy};
     p->sweep.channels = p->runner.context.op->channels(&p->sweep.attrs);
-    p->sweep.tolerance = assay_contract_tolerance(p->runner.contract, "out", ASSAY_DTYPE_F32, "accuracy");
+    p->sweep.tolerance = assay_contract_tolerance(p->runner.contract, output_name(p->runner.contract),
+                                                  ASSAY_DTYPE_F32, "accuracy");
     if (o->accuracy && p->sweep.tolerance == NULL) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "operator %s: its contract has no accuracy tolerance", o->base.op);
+        return assay_fail(error, ASSAY_CODE_USAGE, "operator %s: its contract has no accuracy tolerance",
+                          o->base.op);
     }
     p->wanted[PROVE_DIGEST] = true;
     p->wanted[PROVE_PARITY] = p->sweep.parity;
@@ -468,8 +561,10 @@ static assay_code prepare(prove_state *p, assay_error *error) {
     p->has_root_check = o->against_root != NULL || o->against_database != NULL;
     cut_shard(p);
     if (p->segments == 0) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "--shard %u/%u: the shard is empty (the domain has %llu segments)", o->shard,
-                          o->shards, (unsigned long long)((p->domain.tiles + ASSAY_SEGMENT_TILES - 1) / ASSAY_SEGMENT_TILES));
+        return assay_fail(
+            error, ASSAY_CODE_USAGE, "--shard %u/%u: the shard is empty (the domain has %llu segments)",
+            o->shard, o->shards,
+            (unsigned long long)((p->domain.tiles + ASSAY_SEGMENT_TILES - 1) / ASSAY_SEGMENT_TILES));
     }
     p->tree = calloc(p->tiles, sizeof *p->tree);
     if (p->tree == NULL) {
@@ -478,7 +573,8 @@ static assay_code prepare(prove_state *p, assay_error *error) {
     return load_recorded(p, error);
 }
 
-assay_code assay_prove(assay_store *store, const assay_prove_options *options, assay_prove_report *report, assay_error *error) {
+assay_code assay_prove(assay_store *store, const assay_prove_options *options, assay_prove_report *report,
+                       assay_error *error) {
     prove_state *p = calloc(1, sizeof *p);
     memset(report, 0, sizeof *report);
     if (p == NULL) {

@@ -42,7 +42,7 @@ static void *grow(void *items, size_t count, size_t *capacity, size_t bytes) {
 
 #define PUSH(list, value)                                                                                    \
     do {                                                                                                     \
-        (list).items = grow((list).items, (list).count, &(list).capacity, sizeof *(list).items);            \
+        (list).items = grow((list).items, (list).count, &(list).capacity, sizeof *(list).items);             \
         (list).items[(list).count++] = (value);                                                              \
     } while (0)
 
@@ -118,7 +118,9 @@ static void record_histogram(assay_recorder *r, const char *subject, const assay
     for (int e = 0; h != NULL && e < ASSAY_ULP_EXPONENTS; e++) {
         for (int b = 0; b < ASSAY_ULP_BINS; b++) {
             if (h->count[e][b] != 0) {
-                assay_histogram_record row = {.subject = subject, .exponent = e, .distance = b - ASSAY_ULP_HALF,
+                assay_histogram_record row = {.subject = subject,
+                                              .exponent = e,
+                                              .distance = b - ASSAY_ULP_HALF,
                                               .count = h->count[e][b]};
                 PUSH(r->histogram, row);
             }
@@ -135,12 +137,18 @@ static uint32_t input_bits(const assay_case *c, uint64_t row) {
     return assay_f32_bits(x);
 }
 
-static void record_element(assay_context *context, const assay_check *check, const char *kind, int rank, uint64_t index,
-                           uint32_t got, uint32_t want, const double *golden, double ulp) {
+static void record_element(assay_context *context, const assay_check *check, const char *kind, int rank,
+                           uint64_t index, uint32_t got, uint32_t want, const double *golden, double ulp) {
     size_t channels = context->op->channels(&check->c.attrs);
-    assay_element_record row = {.kind = kind, .rank = rank, .row = index / channels, .channel = index % channels,
-                                .got_bits = got, .want_bits = want, .has_golden = golden != NULL,
-                                .golden = golden != NULL ? *golden : 0.0, .ulp = ulp};
+    assay_element_record row = {.kind = kind,
+                                .rank = rank,
+                                .row = index / channels,
+                                .channel = index % channels,
+                                .got_bits = got,
+                                .want_bits = want,
+                                .has_golden = golden != NULL,
+                                .golden = golden != NULL ? *golden : 0.0,
+                                .ulp = ulp};
     row.input_bits = input_bits(&check->c, row.row);
     PUSH(context->recorder->element, row);
 }
@@ -149,8 +157,8 @@ void assay_record_parity(assay_context *context, const assay_check *check, const
     const struct {
         const char *name;
         uint64_t value;
-    } counts[] = {{"differing", p->differing}, {"zero_sign", p->zero_sign}, {"nan_number", p->nan_number},
-                  {"nan_payload", p->nan_payload}, {"infinite", p->infinite}, {"numeric", p->numeric},
+    } counts[] = {{"differing", p->differing},     {"zero_sign", p->zero_sign}, {"nan_number", p->nan_number},
+                  {"nan_payload", p->nan_payload}, {"infinite", p->infinite},   {"numeric", p->numeric},
                   {"max_ulp", p->max_ulp}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         assay_record_metric(context, counts[i].name, (double)counts[i].value, i == 6 ? "ulp" : "");
@@ -160,7 +168,8 @@ void assay_record_parity(assay_context *context, const assay_check *check, const
         record_element(context, check, "first", 1, p->first_index, p->first_got, p->first_want, NULL, NAN);
     }
     if (p->numeric > 0) {
-        record_element(context, check, "worst", 1, p->worst_index, p->worst_got, p->worst_want, NULL, (double)p->max_ulp);
+        record_element(context, check, "worst", 1, p->worst_index, p->worst_got, p->worst_want, NULL,
+                       (double)p->max_ulp);
     }
 }
 
@@ -189,8 +198,8 @@ void assay_record_accuracy(assay_context *context, const assay_check *check, con
     }
     for (size_t i = 0; i < a->worst_count; i++) {
         const assay_worst *w = &a->worst[i];
-        record_element(context, check, "worst", (int)i + 1, w->index, w->got, assay_f32_bits((float)w->golden), &w->golden,
-                       w->ulp);
+        record_element(context, check, "worst", (int)i + 1, w->index, w->got,
+                       assay_f32_bits((float)w->golden), &w->golden, w->ulp);
     }
 }
 

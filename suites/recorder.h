@@ -1,4 +1,5 @@
-/* recorder.h - collects what a check records until the runner stores it in one transaction. Private to suites. */
+/* recorder.h - collects what a check records until the runner stores it in one transaction. Private to
+ * suites. */
 #ifndef ASSAY_RECORDER_H
 #define ASSAY_RECORDER_H
 

@@ -1,5 +1,5 @@
-/* runner.c - one run from contract to verdict. Everything that can be refused is refused before a row is written; after that
- * every check is journaled, survives its candidate, and is stored in one transaction. */
+/* runner.c - one run from contract to verdict. Everything that can be refused is refused before a row is
+ * written; after that every check is journaled, survives its candidate, and is stored in one transaction. */
 #include "runner_internal.h"
 
 #include "clock.h"
@@ -22,7 +22,8 @@ static assay_code add_binary(assay_runner *r, const char *role, const char *path
     char resolved[4096];
     const char *shown = realpath(path, resolved) != NULL ? resolved : path;
     (void)snprintf(r->paths[i], sizeof r->paths[i], "%s", shown);
-    r->binaries[i] = (assay_binary_record){.role = role, .path = r->paths[i], .sha256 = r->sha256[i], .bytes = bytes};
+    r->binaries[i] =
+        (assay_binary_record){.role = role, .path = r->paths[i], .sha256 = r->sha256[i], .bytes = bytes};
     r->binary_count++;
     return ASSAY_CODE_OK;
 }
@@ -32,7 +33,8 @@ static assay_code check_device(const assay_certify_options *o, assay_error *erro
         return ASSAY_CODE_OK;
     }
     if (strncmp(o->device, "cuda", 4) == 0) {
-        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: this build has no CUDA backend", o->device);
+        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: this build has no CUDA backend",
+                          o->device);
     }
     return assay_fail(error, ASSAY_CODE_USAGE, "--device %s: unknown device (use cpu or cuda:N)", o->device);
 }
@@ -45,7 +47,8 @@ static assay_code check_trees(assay_runner *r, assay_error *error) {
         if (dirty == NULL || strcmp(dirty, "no") != 0) {
             bool unknown = dirty == NULL || strcmp(dirty, "yes") != 0;
             return assay_fail(error, ASSAY_CODE_USAGE,
-                              "%s is %s: certify needs clean, committed sources%s (--allow-dirty runs, but can only end incomplete)",
+                              "%s is %s: certify needs clean, committed sources%s (--allow-dirty runs, but "
+                              "can only end incomplete)",
                               trees[i][1], unknown ? "not a git repository or cannot be read" : "dirty",
                               i == 1 ? " (or --source DIR)" : "");
         }
@@ -56,7 +59,8 @@ static assay_code check_trees(assay_runner *r, assay_error *error) {
 static assay_code open_contract(assay_runner *r, const assay_certify_options *o, assay_error *error) {
     const assay_operator_def *op = assay_operator_find(o->op);
     if (op == NULL) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)", o->op);
+        return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)",
+                          o->op);
     }
     r->context.op = op;
     if (assay_contract_parse(op->contract_json, *op->contract_bytes, &r->contract, error) != ASSAY_CODE_OK) {
@@ -81,8 +85,10 @@ assay_code assay_runner_lane(assay_runner *r, unsigned index, assay_error *error
 }
 
 static assay_code open_workers(assay_runner *r, const assay_certify_options *o, assay_error *error) {
-    r->candidate_options = (assay_worker_options){.adapter = o->impl_path, .call_timeout_ms = o->call_timeout_ms};
-    r->baseline_options = (assay_worker_options){.adapter = o->baseline_path, .call_timeout_ms = o->call_timeout_ms};
+    r->candidate_options =
+        (assay_worker_options){.adapter = o->impl_path, .call_timeout_ms = o->call_timeout_ms};
+    r->baseline_options =
+        (assay_worker_options){.adapter = o->baseline_path, .call_timeout_ms = o->call_timeout_ms};
     r->context.baseline_name = o->baseline_path != NULL ? o->baseline_name : NULL;
     r->context.lanes = r->lanes;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -104,17 +110,20 @@ static assay_code open_workers(assay_runner *r, const assay_certify_options *o, 
         }
         const assay_worker_info *info = assay_worker_get_info(sides[i].worker);
         if (!assay_worker_offers(sides[i].worker, o->op, false)) {
-            return assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter does not offer operator %s", sides[i].name, o->op);
+            return assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter does not offer operator %s",
+                              sides[i].name, o->op);
         }
         if (info->memory != ASSAY_MEMORY_HOST) {
-            return assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter wants CUDA memory, --device is %s", sides[i].name, o->device);
+            return assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter wants CUDA memory, --device is %s",
+                              sides[i].name, o->device);
         }
         *sides[i].lineage = strdup(info->lineage); /* outlives restarts */
     }
     return ASSAY_CODE_OK;
 }
 
-assay_code assay_runner_open(assay_runner *r, const assay_certify_options *o, bool needs_clean, assay_error *error) {
+assay_code assay_runner_open(assay_runner *r, const assay_certify_options *o, bool needs_clean,
+                             assay_error *error) {
     char self[4096];
     memset(r, 0, sizeof *r);
     r->context.tier = o->tier;
@@ -158,7 +167,8 @@ void assay_runner_close(assay_runner *r) {
     r->contract = NULL;
 }
 
-static size_t add_knobs(const assay_worker *worker, const char *role, assay_knob_record *knobs, size_t used, size_t limit) {
+static size_t add_knobs(const assay_worker *worker, const char *role, assay_knob_record *knobs, size_t used,
+                        size_t limit) {
     size_t index = 0;
     const json_t *knob = NULL;
     if (worker == NULL) {
@@ -166,10 +176,11 @@ static size_t add_knobs(const assay_worker *worker, const char *role, assay_knob
     }
     json_array_foreach(assay_worker_get_info(worker)->knobs, index, knob) {
         if (used < limit) {
-            knobs[used++] = (assay_knob_record){.role = role,
-                                                .name = json_string_value(json_object_get(knob, "name")),
-                                                .requested = json_string_value(json_object_get(knob, "requested")),
-                                                .effective = json_string_value(json_object_get(knob, "effective"))};
+            knobs[used++] =
+                (assay_knob_record){.role = role,
+                                    .name = json_string_value(json_object_get(knob, "name")),
+                                    .requested = json_string_value(json_object_get(knob, "requested")),
+                                    .effective = json_string_value(json_object_get(knob, "effective"))};
         }
     }
     return used;
@@ -177,12 +188,20 @@ static size_t add_knobs(const assay_worker *worker, const char *role, assay_knob
 
 void assay_runner_record(const assay_runner *r, const assay_certify_options *o, assay_run_record *record,
                          assay_knob_record *knobs, const assay_pair **pairs) {
-    *record = (assay_run_record){.kind = o->kind, .operator_name = o->op, .implementation = o->impl_name,
-                                 .baseline = o->baseline_path != NULL ? o->baseline_name : "", .device = o->device,
-                                 .tier = assay_tier_text(o->tier), .command = o->command, .seed = o->seed,
-                                 .contract_sha256 = r->contract->sha256, .contract_text = r->contract->text,
-                                 .contract_version = r->contract->version, .binaries = r->binaries,
-                                 .binary_count = r->binary_count, .knobs = knobs};
+    *record = (assay_run_record){.kind = o->kind,
+                                 .operator_name = o->op,
+                                 .implementation = o->impl_name,
+                                 .baseline = o->baseline_path != NULL ? o->baseline_name : "",
+                                 .device = o->device,
+                                 .tier = assay_tier_text(o->tier),
+                                 .command = o->command,
+                                 .seed = o->seed,
+                                 .contract_sha256 = r->contract->sha256,
+                                 .contract_text = r->contract->text,
+                                 .contract_version = r->contract->version,
+                                 .binaries = r->binaries,
+                                 .binary_count = r->binary_count,
+                                 .knobs = knobs};
     *pairs = assay_provenance_pairs(r->provenance, &record->provenance_count);
     record->provenance = *pairs;
     record->knob_count = add_knobs(r->lanes[0].candidate, "candidate", knobs, 0, 32);
@@ -193,7 +212,8 @@ void assay_runner_record(const assay_runner *r, const assay_certify_options *o, 
 
 static bool suite_listed(const char *list, const char *suite) {
     size_t n = strlen(suite);
-    for (const char *p = list; p != NULL && *p != '\0'; p = strchr(p, ',') != NULL ? strchr(p, ',') + 1 : NULL) {
+    for (const char *p = list; p != NULL && *p != '\0';
+         p = strchr(p, ',') != NULL ? strchr(p, ',') + 1 : NULL) {
         if (strncmp(p, suite, n) == 0 && (p[n] == ',' || p[n] == '\0')) {
             return true;
         }
@@ -209,16 +229,16 @@ static bool selected(const assay_certify_options *o, const assay_check *check) {
 static char *repro_line(const assay_certify_options *o, const assay_check *check) {
     char *line = NULL;
     bool baseline = o->baseline_path != NULL;
-    if (asprintf(&line, "assay run --op %s --impl %s%s%s --tier %s --seed %llu --check '%s'", o->op, o->impl_name,
-                 baseline ? " --baseline " : "", baseline ? o->baseline_name : "", assay_tier_text(o->tier),
-                 (unsigned long long)o->seed, check->name) < 0) {
+    if (asprintf(&line, "assay run --op %s --impl %s%s%s --tier %s --seed %llu --check '%s'", o->op,
+                 o->impl_name, baseline ? " --baseline " : "", baseline ? o->baseline_name : "",
+                 assay_tier_text(o->tier), (unsigned long long)o->seed, check->name) < 0) {
         abort();
     }
     return line;
 }
 
-/* A required promise is owed by this run unless the suites planned nothing but optional checks for it: a candidate that claims no
- * lineage owes nobody its bits, and can still be certified for the rest. */
+/* A required promise is owed by this run unless the suites planned nothing but optional checks for it: a
+ * candidate that claims no lineage owes nobody its bits, and can still be certified for the rest. */
 static bool promise_owed(const assay_promise *promise, const assay_plan *plan) {
     size_t planned = 0;
     size_t required = 0;
@@ -231,8 +251,8 @@ static bool promise_owed(const assay_promise *promise, const assay_plan *plan) {
     return promise->required && (planned == 0 || required > 0);
 }
 
-static assay_code begin_run(assay_runner *r, assay_store *store, const assay_certify_options *o, const assay_plan *plan,
-                            assay_certify_report *report, assay_error *error) {
+static assay_code begin_run(assay_runner *r, assay_store *store, const assay_certify_options *o,
+                            const assay_plan *plan, assay_certify_report *report, assay_error *error) {
     assay_run_record record;
     assay_knob_record knobs[32];
     const assay_pair *pairs = NULL;
@@ -244,13 +264,20 @@ static assay_code begin_run(assay_runner *r, assay_store *store, const assay_cer
     }
     for (size_t i = 0; i < promise_count; i++) {
         const assay_promise *p = &r->contract->promises[i];
-        promises[i] = (assay_promise_record){.name = p->name, .suite = p->suite, .relation = p->relation, .text = p->text,
+        promises[i] = (assay_promise_record){.name = p->name,
+                                             .suite = p->suite,
+                                             .relation = p->relation,
+                                             .text = p->text,
                                              .required = promise_owed(p, plan)};
     }
     for (size_t i = 0; i < plan->count; i++) {
         const assay_check *c = &plan->items[i];
-        rows[i] = (assay_plan_record){.suite = c->suite->name, .name = c->name, .promise = c->promise, .required = c->required,
-                                      .strength = c->strength, .case_json = assay_case_json(&r->context, c),
+        rows[i] = (assay_plan_record){.suite = c->suite->name,
+                                      .name = c->name,
+                                      .promise = c->promise,
+                                      .required = c->required,
+                                      .strength = c->strength,
+                                      .case_json = assay_case_json(&r->context, c),
                                       .repro = repro_line(o, c)};
     }
     assay_runner_record(r, o, &record, knobs, &pairs);
@@ -288,8 +315,9 @@ static void tally(assay_certify_report *report, const assay_check *check, assay_
     }
 }
 
-static assay_code run_check(assay_runner *r, assay_store *store, const assay_certify_options *o, const assay_check *check,
-                            int64_t seq, assay_certify_report *report, assay_error *error) {
+static assay_code run_check(assay_runner *r, assay_store *store, const assay_certify_options *o,
+                            const assay_check *check, int64_t seq, assay_certify_report *report,
+                            assay_error *error) {
     assay_result result = {.outcome = ASSAY_OUTCOME_NOT_RUN};
     assay_recorder_clear(r->context.recorder);
     if (assay_store_check_begin(store, report->run_id, seq, error) != ASSAY_CODE_OK) {
@@ -305,10 +333,14 @@ static assay_code run_check(assay_runner *r, assay_store *store, const assay_cer
         assay_result_set(&result, ASSAY_OUTCOME_MISTRUSTED, "judged no element");
     }
     if (strcmp(assay_contract_promise(r->contract, check->promise)->relation, "measured") == 0) {
-        result.bad = 0; /* a measured relation has no promise that an element could break; the counts are metrics */
+        result.bad =
+            0; /* a measured relation has no promise that an element could break; the counts are metrics */
     }
-    assay_check_record record = {.outcome = result.outcome, .reason = result.reason, .elements = result.elements,
-                                 .bad = result.bad, .duration_ns = duration};
+    assay_check_record record = {.outcome = result.outcome,
+                                 .reason = result.reason,
+                                 .elements = result.elements,
+                                 .bad = result.bad,
+                                 .duration_ns = duration};
     assay_recorder_fill(r->context.recorder, &record);
     if (assay_store_check_end(store, report->run_id, seq, &record, error) != ASSAY_CODE_OK) {
         return error->code;
@@ -326,8 +358,9 @@ static assay_code run_check(assay_runner *r, assay_store *store, const assay_cer
 static bool finished_before(assay_store *store, int64_t run_id, int64_t seq, assay_outcome *outcome) {
     sqlite3_stmt *statement = NULL;
     bool found = false;
-    if (sqlite3_prepare_v2(assay_store_handle(store), "SELECT outcome FROM check_outcome WHERE run_id = ?1 AND seq = ?2", -1,
-                           &statement, NULL) == SQLITE_OK) {
+    if (sqlite3_prepare_v2(assay_store_handle(store),
+                           "SELECT outcome FROM check_outcome WHERE run_id = ?1 AND seq = ?2", -1, &statement,
+                           NULL) == SQLITE_OK) {
         (void)sqlite3_bind_int64(statement, 1, run_id);
         (void)sqlite3_bind_int64(statement, 2, seq);
         if (sqlite3_step(statement) == SQLITE_ROW) {
@@ -338,8 +371,8 @@ static bool finished_before(assay_store *store, int64_t run_id, int64_t seq, ass
     return found;
 }
 
-static assay_code run_checks(assay_runner *r, assay_store *store, const assay_certify_options *o, const assay_plan *plan,
-                             assay_certify_report *report, assay_error *error) {
+static assay_code run_checks(assay_runner *r, assay_store *store, const assay_certify_options *o,
+                             const assay_plan *plan, assay_certify_report *report, assay_error *error) {
     const assay_progress *progress = o->progress;
     for (size_t i = 0; i < plan->count; i++) {
         const assay_check *check = &plan->items[i];
@@ -366,8 +399,8 @@ static assay_code run_checks(assay_runner *r, assay_store *store, const assay_ce
 }
 
 /* A resumed run must be the same run: operator, candidate binary, contract, tier, seed and plan. */
-static assay_code check_resume(assay_runner *r, assay_store *store, const assay_certify_options *o, const assay_plan *plan,
-                               assay_certify_report *report, assay_error *error) {
+static assay_code check_resume(assay_runner *r, assay_store *store, const assay_certify_options *o,
+                               const assay_plan *plan, assay_certify_report *report, assay_error *error) {
     static const char sql[] =
         "SELECT r.uuid, r.kind = ?2 AND r.operator = ?3 AND r.tier = ?4 AND r.seed = ?5 AND c.sha256 = ?6"
         " AND (SELECT sha256 FROM binary b WHERE b.run_id = r.id AND b.role = 'candidate') = ?7"
@@ -376,7 +409,8 @@ static assay_code check_resume(assay_runner *r, assay_store *store, const assay_
         " FROM run r JOIN contract c ON c.id = r.contract_id WHERE r.id = ?1";
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(assay_store_handle(store), sql, -1, &s, NULL) != SQLITE_OK) {
-        return assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s", sqlite3_errmsg(assay_store_handle(store)));
+        return assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s",
+                          sqlite3_errmsg(assay_store_handle(store)));
     }
     (void)sqlite3_bind_int64(s, 1, o->resume_run);
     (void)sqlite3_bind_text(s, 2, o->kind, -1, SQLITE_STATIC);
@@ -390,11 +424,13 @@ static assay_code check_resume(assay_runner *r, assay_store *store, const assay_
     if (sqlite3_step(s) != SQLITE_ROW) {
         code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: no such run", (long long)o->resume_run);
     } else if (sqlite3_column_int(s, 2) != 0) {
-        code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: the run is already finished", (long long)o->resume_run);
-    } else if (sqlite3_column_int(s, 1) != 1) {
-        code = assay_fail(error, ASSAY_CODE_USAGE,
-                          "--resume %lld: that run has another operator, candidate binary, contract, tier or seed",
+        code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: the run is already finished",
                           (long long)o->resume_run);
+    } else if (sqlite3_column_int(s, 1) != 1) {
+        code = assay_fail(
+            error, ASSAY_CODE_USAGE,
+            "--resume %lld: that run has another operator, candidate binary, contract, tier or seed",
+            (long long)o->resume_run);
     } else {
         report->run_id = o->resume_run;
         (void)snprintf(report->uuid, sizeof report->uuid, "%s", (const char *)sqlite3_column_text(s, 0));
@@ -403,7 +439,8 @@ static assay_code check_resume(assay_runner *r, assay_store *store, const assay_
     return code;
 }
 
-assay_code assay_certify(assay_store *store, const assay_certify_options *o, assay_certify_report *report, assay_error *error) {
+assay_code assay_certify(assay_store *store, const assay_certify_options *o, assay_certify_report *report,
+                         assay_error *error) {
     assay_runner *r = malloc(sizeof *r);
     assay_plan plan = {0};
     memset(report, 0, sizeof *report);
@@ -424,7 +461,8 @@ assay_code assay_certify(assay_store *store, const assay_certify_options *o, ass
         matching += selected(o, &plan.items[i]);
     }
     if (matching == 0) {
-        code = assay_fail(error, ASSAY_CODE_USAGE, "the filter matches none of the %zu checks (assay list --checks shows them)",
+        code = assay_fail(error, ASSAY_CODE_USAGE,
+                          "the filter matches none of the %zu checks (assay list --checks shows them)",
                           plan.count);
     } else if (o->resume_run != 0) {
         code = check_resume(r, store, o, &plan, report, error);
@@ -435,7 +473,8 @@ assay_code assay_certify(assay_store *store, const assay_certify_options *o, ass
         code = run_checks(r, store, o, &plan, report, error);
     }
     if (code == ASSAY_CODE_OK) {
-        code = assay_store_run_end(store, report->run_id, &report->verdict, report->reason, sizeof report->reason, error);
+        code = assay_store_run_end(store, report->run_id, &report->verdict, report->reason,
+                                   sizeof report->reason, error);
     }
     free(plan.items);
     assay_runner_close(r);

@@ -8,31 +8,33 @@
 #include "terms.h"
 
 typedef struct assay_progress {
-    /* Called before each check and once at the end (name NULL); `done` of `total` checks are finished. May be NULL. */
+    /* Called before each check and once at the end (name NULL); `done` of `total` checks are finished. May be
+     * NULL. */
     void (*step)(void *context, uint64_t done, uint64_t total, const char *name);
     /* Called after each check that did not pass, with the line that reproduces it. May be NULL. */
-    void (*trouble)(void *context, const char *name, assay_outcome outcome, const char *reason, const char *repro);
+    void (*trouble)(void *context, const char *name, assay_outcome outcome, const char *reason,
+                    const char *repro);
     void *context;
 } assay_progress;
 
 typedef struct assay_certify_options {
-    const char *kind;          /* "certify", "run", "selftest" */
+    const char *kind; /* "certify", "run", "selftest" */
     const char *op;
     const char *impl_path;     /* resolved file */
     const char *impl_name;     /* as given by the user */
     const char *baseline_path; /* NULL = none */
     const char *baseline_name;
-    const char *device;        /* "cpu" */
-    const char *command;       /* shell-quoted command line */
-    const char *source_dir;    /* the candidate's tree, NULL = the repository around impl_path */
-    const char *suite_filter;  /* comma list of suites, NULL = all */
-    const char *check_filter;  /* fnmatch pattern on check names, NULL = all */
+    const char *device;       /* "cpu" */
+    const char *command;      /* shell-quoted command line */
+    const char *source_dir;   /* the candidate's tree, NULL = the repository around impl_path */
+    const char *suite_filter; /* comma list of suites, NULL = all */
+    const char *check_filter; /* fnmatch pattern on check names, NULL = all */
     assay_tier tier;
-    uint64_t seed;             /* default 1 */
-    unsigned threads;          /* lanes; 0 = number of processors */
-    unsigned call_timeout_ms;  /* 0 = default */
+    uint64_t seed;            /* default 1 */
+    unsigned threads;         /* lanes; 0 = number of processors */
+    unsigned call_timeout_ms; /* 0 = default */
     bool allow_dirty;
-    int64_t resume_run;        /* 0 = new run */
+    int64_t resume_run; /* 0 = new run */
     const assay_progress *progress;
 } assay_certify_options;
 
@@ -42,12 +44,15 @@ typedef struct assay_certify_report {
     assay_verdict verdict;
     char reason[256];
     uint64_t checks, outcomes[ASSAY_OUTCOME_COUNT];
-    /* Worst outcome per suite in ASSAY_SUITE_LIST order: FAIL > ERROR > MISTRUSTED > UNSUPPORTED > UNAVAILABLE > PASS > NOT_RUN. */
+    /* Worst outcome per suite in ASSAY_SUITE_LIST order: FAIL > ERROR > MISTRUSTED > UNSUPPORTED >
+     * UNAVAILABLE > PASS > NOT_RUN. */
     assay_outcome suite[16];
 } assay_certify_report;
 
-/* Runs the suites of the operator's contract on a candidate and records everything in `store`. Errors: USAGE (unknown operator,
- * adapter that cannot be opened, filter that matches nothing, dirty tree without allow_dirty) before anything is written. */
-assay_code assay_certify(assay_store *store, const assay_certify_options *options, assay_certify_report *report, assay_error *error);
+/* Runs the suites of the operator's contract on a candidate and records everything in `store`. Errors: USAGE
+ * (unknown operator, adapter that cannot be opened, filter that matches nothing, dirty tree without
+ * allow_dirty) before anything is written. */
+assay_code assay_certify(assay_store *store, const assay_certify_options *options,
+                         assay_certify_report *report, assay_error *error);
 
 #endif

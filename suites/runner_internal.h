@@ -20,14 +20,15 @@ typedef struct assay_runner {
     char paths[3][4096];
 } assay_runner;
 
-/* Everything that can be refused before a row is written: operator, contract, device, adapters, trees. `needs_clean`: refuse dirty or
- * unknown trees. On failure the runner is closed. */
-assay_code assay_runner_open(assay_runner *runner, const assay_certify_options *options, bool needs_clean, assay_error *error);
+/* Everything that can be refused before a row is written: operator, contract, device, adapters, trees.
+ * `needs_clean`: refuse dirty or unknown trees. On failure the runner is closed. */
+assay_code assay_runner_open(assay_runner *runner, const assay_certify_options *options, bool needs_clean,
+                             assay_error *error);
 void assay_runner_close(assay_runner *runner);
 /* Opens the workers of lane `index` when they are not open yet. */
 assay_code assay_runner_lane(assay_runner *runner, unsigned index, assay_error *error);
 /* Fills the parts of a run record that do not depend on the kind of run. `knobs` must hold 32 entries. */
-void assay_runner_record(const assay_runner *runner, const assay_certify_options *options, assay_run_record *record,
-                         assay_knob_record *knobs, const assay_pair **pairs);
+void assay_runner_record(const assay_runner *runner, const assay_certify_options *options,
+                         assay_run_record *record, assay_knob_record *knobs, const assay_pair **pairs);
 
 #endif

@@ -1,4 +1,5 @@
-/* sweep.c - drives the lanes over tiles: the candidate writes a chunk, the judge digests, compares and measures it. */
+/* sweep.c - drives the lanes over tiles: the candidate writes a chunk, the judge digests, compares and
+ * measures it. */
 #include "sweep.h"
 
 #include "philox.h"
@@ -8,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOLDEN_ROWS 32u /* rows per FP64 block: 64 KiB of doubles at width 256 stay in the second-level cache */
+#define GOLDEN_ROWS                                                                                          \
+    32u /* rows per FP64 block: 64 KiB of doubles at width 256 stay in the second-level cache */
 
 assay_code assay_domain_read(const assay_contract *contract, assay_domain *domain, assay_error *error) {
-    json_t *intervals = json_object_iter_value(json_object_iter(json_object_get(contract->root, "domain"))); /* the row input's */
+    json_t *intervals = json_object_iter_value(
+        json_object_iter(json_object_get(contract->root, "domain"))); /* the row input's */
     size_t index = 0;
     json_t *pair = NULL;
     memset(domain, 0, sizeof *domain);
@@ -19,7 +22,8 @@ assay_code assay_domain_read(const assay_contract *contract, assay_domain *domai
         const char *lo = json_string_value(json_array_get(pair, 0));
         const char *hi = json_string_value(json_array_get(pair, 1));
         if (lo == NULL || hi == NULL || index >= sizeof domain->interval / sizeof domain->interval[0]) {
-            return assay_fail(error, ASSAY_CODE_INTERNAL, "contract %s: domain interval %zu is malformed", contract->operator_name, index);
+            return assay_fail(error, ASSAY_CODE_INTERNAL, "contract %s: domain interval %zu is malformed",
+                              contract->operator_name, index);
         }
         uint32_t first = (uint32_t)strtoul(lo, NULL, 16);
         uint32_t last = (uint32_t)strtoul(hi, NULL, 16);
@@ -34,7 +38,8 @@ assay_code assay_domain_read(const assay_contract *contract, assay_domain *domai
         domain->count = index + 1;
     }
     if (domain->count == 0) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "operator %s: its contract has no domain to sweep", contract->operator_name);
+        return assay_fail(error, ASSAY_CODE_USAGE, "operator %s: its contract has no domain to sweep",
+                          contract->operator_name);
     }
     return ASSAY_CODE_OK;
 }
@@ -50,7 +55,8 @@ assay_tile_place assay_domain_tile(const assay_domain *domain, uint64_t tile) {
                               .rows = left < ASSAY_TILE_ROWS ? left : ASSAY_TILE_ROWS};
 }
 
-/* Index of an element inside a segment: (tile in segment * ASSAY_TILE_ROWS + row in tile) * channels + channel. */
+/* Index of an element inside a segment: (tile in segment * ASSAY_TILE_ROWS + row in tile) * channels +
+ * channel. */
 uint32_t assay_sweep_input_bits(const assay_sweep *sweep, const assay_segment *segment, uint64_t index) {
     uint64_t row = index / sweep->channels;
     assay_tile_place place = assay_domain_tile(sweep->domain, segment->first_tile + row / ASSAY_TILE_ROWS);
@@ -82,11 +88,13 @@ static uint32_t settle(void *context, uint64_t index, double golden) {
                                                  (size_t)(index % job->sweep->channels));
 }
 
-static bool place(const assay_sweep *sweep, assay_worker *worker, assay_tensor *input, assay_tensor *output, assay_error *error) {
+static bool place(const assay_sweep *sweep, assay_worker *worker, assay_tensor *input, assay_tensor *output,
+                  assay_error *error) {
     assay_arena *arena = assay_worker_arena(worker);
     assay_arena_reset(arena, false);
     assay_tensor_spec x = {.dtype = ASSAY_DTYPE_F32, .ndim = 1, .shape = {ASSAY_SWEEP_CHUNK}};
-    assay_tensor_spec y = {.dtype = ASSAY_DTYPE_F32, .ndim = 2, .shape = {ASSAY_SWEEP_CHUNK, (int64_t)sweep->channels}};
+    assay_tensor_spec y = {
+        .dtype = ASSAY_DTYPE_F32, .ndim = 2, .shape = {ASSAY_SWEEP_CHUNK, (int64_t)sweep->channels}};
     if (assay_tensor_alloc(arena, &x, input, error) != ASSAY_CODE_OK ||
         assay_tensor_alloc(arena, &y, output, error) != ASSAY_CODE_OK) {
         return false;
@@ -98,7 +106,8 @@ static bool place(const assay_sweep *sweep, assay_worker *worker, assay_tensor *
 
 /* A word per row that still holds poison after the call shows a row that was not written. */
 static size_t sentinel(uint64_t chunk_key, size_t row, size_t channels) {
-    return row * channels + (size_t)((chunk_key * 0x9e3779b97f4a7c15U + row * 0xbf58476d1ce4e5b9U) >> 33) % channels;
+    return row * channels +
+           (size_t)((chunk_key * 0x9e3779b97f4a7c15U + row * 0xbf58476d1ce4e5b9U) >> 33) % channels;
 }
 
 static void set_sentinels(uint32_t *out, uint64_t key, size_t rows, size_t channels) {
@@ -117,8 +126,9 @@ static bool sentinels_gone(const uint32_t *out, uint64_t key, size_t rows, size_
 }
 
 /* Sends the chunk to one worker. */
-static bool send_chunk(const assay_sweep *sweep, assay_worker *worker, const assay_tensor *input, const assay_tensor *output,
-                       uint32_t first_bits, size_t rows, uint64_t key, assay_error *error) {
+static bool send_chunk(const assay_sweep *sweep, assay_worker *worker, const assay_tensor *input,
+                       const assay_tensor *output, uint32_t first_bits, size_t rows, uint64_t key,
+                       assay_error *error) {
     assay_tensor x = *input;
     assay_tensor y = *output;
     uint32_t *bits = x.data;
@@ -131,13 +141,19 @@ static bool send_chunk(const assay_sweep *sweep, assay_worker *worker, const ass
     set_sentinels(y.data, key, rows, sweep->channels);
     const assay_tensor *const inputs[] = {&x};
     const assay_tensor *const outputs[] = {&y};
-    assay_call_spec spec = {.op = sweep->runner->context.op->name, .attrs = sweep->attrs.items, .attr_count = sweep->attrs.count,
-                            .inputs = inputs, .input_count = 1, .outputs = outputs, .output_count = 1};
+    assay_call_spec spec = {.op = sweep->runner->context.op->name,
+                            .attrs = sweep->attrs.items,
+                            .attr_count = sweep->attrs.count,
+                            .inputs = inputs,
+                            .input_count = 1,
+                            .outputs = outputs,
+                            .output_count = 1};
     return assay_worker_send(worker, &spec, error);
 }
 
-static bool receive_chunk(assay_worker *worker, const char *who, const assay_tensor *input, const assay_tensor *output,
-                          uint32_t first_bits, size_t rows, size_t channels, uint64_t key, assay_segment *part, assay_error *error) {
+static bool receive_chunk(assay_worker *worker, const char *who, const assay_tensor *input,
+                          const assay_tensor *output, uint32_t first_bits, size_t rows, size_t channels,
+                          uint64_t key, assay_segment *part, assay_error *error) {
     assay_call_reply reply;
     assay_result result = {.outcome = ASSAY_OUTCOME_PASS};
     if (!assay_worker_wait(worker, &reply, error)) {
@@ -146,11 +162,14 @@ static bool receive_chunk(assay_worker *worker, const char *who, const assay_ten
     if (assay_result_expect_ok(&result, &reply, who)) {
         const uint32_t *bits = input->data;
         if (!sentinels_gone(output->data, key, rows, channels)) {
-            assay_result_set(&result, ASSAY_OUTCOME_FAIL, "%s: rows from 0x%08x on were not all written", who, first_bits);
+            assay_result_set(&result, ASSAY_OUTCOME_FAIL, "%s: rows from 0x%08x on were not all written", who,
+                             first_bits);
         } else if (bits[0] != first_bits || bits[rows - 1] != first_bits + (uint32_t)(rows - 1)) {
-            assay_result_set(&result, ASSAY_OUTCOME_FAIL, "%s: the input was changed at 0x%08x", who, first_bits);
+            assay_result_set(&result, ASSAY_OUTCOME_FAIL, "%s: the input was changed at 0x%08x", who,
+                             first_bits);
         } else if (assay_tensor_zone_damage(output, ASSAY_POISON_A, NULL) > 0) {
-            assay_result_set(&result, ASSAY_OUTCOME_FAIL, "%s: wrote outside its output at 0x%08x", who, first_bits);
+            assay_result_set(&result, ASSAY_OUTCOME_FAIL, "%s: wrote outside its output at 0x%08x", who,
+                             first_bits);
         }
     }
     if (result.outcome != ASSAY_OUTCOME_PASS && part->trouble[0] == '\0') {
@@ -161,7 +180,8 @@ static bool receive_chunk(assay_worker *worker, const char *who, const assay_ten
 }
 
 /* Accuracy of a chunk in blocks; one block per chunk is judged a second time by the scalar judge. */
-static void measure(const sweep_job *job, lane_state *state, const uint32_t *got, uint32_t first_bits, size_t rows, uint64_t base) {
+static void measure(const sweep_job *job, lane_state *state, const uint32_t *got, uint32_t first_bits,
+                    size_t rows, uint64_t base) {
     const assay_sweep *sweep = job->sweep;
     const assay_operator_def *op = sweep->runner->context.op;
     size_t blocks = (rows + GOLDEN_ROWS - 1) / GOLDEN_ROWS;
@@ -177,27 +197,32 @@ static void measure(const sweep_job *job, lane_state *state, const uint32_t *got
         }
         op->golden(&sweep->attrs, x, n, state->golden);
         if (b == again) {
-            assay_accuracy one = {.tolerance = state->part.accuracy.tolerance, .settle = settle,
+            assay_accuracy one = {.tolerance = state->part.accuracy.tolerance,
+                                  .settle = settle,
                                   .settle_context = state->part.accuracy.settle_context};
             assay_accuracy two = one;
             assay_accuracy_add(&one, words, state->golden, n * sweep->channels, index);
             assay_scalar_accuracy(&two, words, state->golden, n * sweep->channels, index);
-            state->part.judges_disagree |= one.outside != two.outside || one.correctly_rounded != two.correctly_rounded ||
-                                           one.not_comparable != two.not_comparable || one.elements != two.elements ||
-                                           one.max_abs != two.max_abs;
+            state->part.judges_disagree |= one.outside != two.outside ||
+                                           one.correctly_rounded != two.correctly_rounded ||
+                                           one.not_comparable != two.not_comparable ||
+                                           one.elements != two.elements || one.max_abs != two.max_abs;
         }
         assay_accuracy_add(&state->part.accuracy, words, state->golden, n * sweep->channels, index);
     }
 }
 
-static void compare(const assay_sweep *sweep, lane_state *state, const uint32_t *got, const uint32_t *want, size_t rows, uint64_t base) {
+static void compare(const assay_sweep *sweep, lane_state *state, const uint32_t *got, const uint32_t *want,
+                    size_t rows, uint64_t base) {
     assay_parity_add_f32(&state->part.parity, got, want, rows * sweep->channels, base);
     size_t row = (size_t)((base * 0x9e3779b97f4a7c15U) >> 40) % rows;
     assay_parity one = {0};
     assay_parity two = {0};
     assay_parity_add_f32(&one, got + row * sweep->channels, want + row * sweep->channels, sweep->channels, 0);
-    assay_scalar_parity_f32(&two, got + row * sweep->channels, want + row * sweep->channels, sweep->channels, 0);
-    state->part.judges_disagree |= one.differing != two.differing || one.max_ulp != two.max_ulp || one.elements != two.elements;
+    assay_scalar_parity_f32(&two, got + row * sweep->channels, want + row * sweep->channels, sweep->channels,
+                            0);
+    state->part.judges_disagree |=
+        one.differing != two.differing || one.max_ulp != two.max_ulp || one.elements != two.elements;
 }
 
 static bool sweep_chunk(assay_lane *lane, uint64_t chunk, void *user, assay_error *error) {
@@ -219,14 +244,15 @@ static bool sweep_chunk(assay_lane *lane, uint64_t chunk, void *user, assay_erro
         if (!state->placed && !place(sweep, workers[i], &state->input[i], &state->output[i], error)) {
             return false;
         }
-        if (!send_chunk(sweep, workers[i], &state->input[i], &state->output[i], first_bits, rows, chunk, error)) {
+        if (!send_chunk(sweep, workers[i], &state->input[i], &state->output[i], first_bits, rows, chunk,
+                        error)) {
             return false;
         }
     }
     state->placed = true;
     for (int i = 0; i < 2 && workers[i] != NULL; i++) {
-        if (!receive_chunk(workers[i], who[i], &state->input[i], &state->output[i], first_bits, rows, sweep->channels, chunk,
-                           &state->part, error)) {
+        if (!receive_chunk(workers[i], who[i], &state->input[i], &state->output[i], first_bits, rows,
+                           sweep->channels, chunk, &state->part, error)) {
             return false;
         }
     }
@@ -263,7 +289,8 @@ static void merge_lane(const assay_sweep *sweep, assay_segment *segment, lane_st
 
 bool assay_sweep_segment(const assay_sweep *sweep, assay_segment *segment, assay_error *error) {
     assay_context *context = &sweep->runner->context;
-    sweep_job job = {.sweep = sweep, .segment = segment, .chunks_per_tile = ASSAY_TILE_ROWS / ASSAY_SWEEP_CHUNK};
+    sweep_job job = {
+        .sweep = sweep, .segment = segment, .chunks_per_tile = ASSAY_TILE_ROWS / ASSAY_SWEEP_CHUNK};
     job.lanes = calloc(context->lane_count, sizeof *job.lanes);
     if (job.lanes == NULL) {
         (void)assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory");
@@ -276,7 +303,8 @@ bool assay_sweep_segment(const assay_sweep *sweep, assay_segment *segment, assay
         state->part.accuracy.settle = settle;
         state->part.accuracy.settle_context = &job;
         if (sweep->accuracy) {
-            state->part.accuracy.tolerance = (assay_tolerance_f64){sweep->tolerance->atol, sweep->tolerance->rtol};
+            state->part.accuracy.tolerance =
+                (assay_tolerance_f64){sweep->tolerance->atol, sweep->tolerance->rtol};
             state->golden = malloc(GOLDEN_ROWS * sweep->channels * sizeof(double));
         }
     }

@@ -6,7 +6,8 @@
 #include "prove.h"
 #include "runner_internal.h"
 
-#define ASSAY_SWEEP_CHUNK 4096u /* rows per call: 4 MiB of output at width 256 stays in the last-level cache */
+#define ASSAY_SWEEP_CHUNK                                                                                    \
+    4096u /* rows per call: 4 MiB of output at width 256 stays in the last-level cache */
 
 /* The domain as an ordered list of bit-pattern intervals, cut into tiles interval by interval. */
 typedef struct assay_domain {
@@ -31,9 +32,11 @@ assay_tile_place assay_domain_tile(const assay_domain *domain, uint64_t tile);
 typedef struct assay_segment {
     uint64_t first_tile, tiles, outputs;
     assay_tile digest[ASSAY_SEGMENT_TILES];
-    assay_parity parity;     /* when a baseline is compared; index = row inside the domain tile range * channels + channel */
+    assay_parity parity; /* when a baseline is compared; index = row inside the domain tile range * channels +
+                            channel */
     assay_accuracy accuracy; /* when accuracy is asked for */
-    char trouble[256];       /* "" or why the segment could not be judged (lost worker, wrong status, unwritten rows) */
+    char trouble[256]; /* "" or why the segment could not be judged (lost worker, wrong status, unwritten
+                          rows) */
     assay_outcome trouble_outcome;
     bool judges_disagree;
 } assay_segment;

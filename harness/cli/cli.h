@@ -22,7 +22,8 @@ typedef struct cli_option {
 
 typedef struct cli_args {
     const struct cli_command *command;
-    const char *values[CLI_MAX_OPTIONS]; /* parallel to command->options; flags hold "" when given, NULL when not */
+    const char
+        *values[CLI_MAX_OPTIONS]; /* parallel to command->options; flags hold "" when given, NULL when not */
     char **positional;
     int positional_count;
     const char *line; /* the whole command line, shell-quoted */
@@ -32,8 +33,8 @@ typedef struct cli_command {
     const char *name;
     const char *operands; /* e.g. "RUN", "" when none */
     int min_operands, max_operands;
-    const char *summary; /* one line */
-    const char *detail;  /* a paragraph for --help and the man page, may be NULL */
+    const char *summary;       /* one line */
+    const char *detail;        /* a paragraph for --help and the man page, may be NULL */
     const cli_option *options; /* ends with a NULL name */
     assay_code (*run)(const cli_args *args, assay_error *error);
     bool hidden;
@@ -45,11 +46,12 @@ extern const cli_command *const cli_commands[]; /* NULL-terminated, in help orde
 const char *cli_get(const cli_args *args, const char *name, const char *fallback);
 bool cli_flag(const cli_args *args, const char *name);
 /* A whole number in [lo, hi]; USAGE error naming option, value and range. */
-assay_code cli_get_number(const cli_args *args, const char *name, uint64_t lo, uint64_t hi, uint64_t fallback, uint64_t *number,
-                          assay_error *error);
+assay_code cli_get_number(const cli_args *args, const char *name, uint64_t lo, uint64_t hi, uint64_t fallback,
+                          uint64_t *number, assay_error *error);
 
-/* Turns NAME or FILE into the path of an adapter (malloc'ed). A name is looked up beside the binary: in <prefix>/lib*[/triplet]/assay/impls,
- * in impls/ of the build tree, and in the directories of ASSAY_IMPL_PATH. USAGE error listing what was looked for. */
+/* Turns NAME or FILE into the path of an adapter (malloc'ed). A name is looked up beside the binary: in
+ * <prefix>/lib*[/triplet]/assay/impls, in impls/ of the build tree, and in the directories of
+ * ASSAY_IMPL_PATH. USAGE error listing what was looked for. */
 assay_code cli_resolve_impl(const char *option, const char *text, char **path, assay_error *error);
 /* Directory of the running binary (static storage). */
 const char *cli_self_directory(void);
@@ -57,7 +59,8 @@ const char *cli_self_directory(void);
 const char *const *cli_impl_directories(void);
 
 /* Opens --db for writing or reading; "assay.db" by default. */
-assay_code cli_open_store(const cli_args *args, assay_store_mode mode, assay_store **store, assay_error *error);
+assay_code cli_open_store(const cli_args *args, assay_store_mode mode, assay_store **store,
+                          assay_error *error);
 
 /* Progress on stderr: a bar with rate and ETA on a terminal, a heartbeat line every few seconds otherwise. */
 typedef struct cli_progress {

@@ -23,8 +23,9 @@
         {"source", "DIR", "the candidate's source tree (default: the repository around it)", 0, false},      \
         {"resume", "RUN", "continue an interrupted run", 0, false},                                          \
         {"json", NULL, "print verdict and promises as JSON", 0, false},                                      \
-        {"porcelain", NULL, "print promises as tab-separated lines, for programs", 0, false},                                               \
-        {"quiet", NULL, "no progress, only the verdict", 'q', false}
+        {"porcelain", NULL, "print promises as tab-separated lines, for programs", 0, false}, {              \
+        "quiet", NULL, "no progress, only the verdict", 'q', false                                           \
+    }
 
 static const cli_option certify_options[] = {
     COMMON_OPTIONS,
@@ -50,7 +51,8 @@ static assay_code fill(const cli_args *args, assay_certify_options *o, assay_err
         return assay_fail(error, ASSAY_CODE_USAGE, "--tier %s: unknown tier (quick, default, full)", tier);
     }
     if (assay_operator_find(o->op) == NULL) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)", o->op);
+        return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)",
+                          o->op);
     }
     if (cli_get_number(args, "seed", 0, INT64_MAX, 1, &o->seed, error) != ASSAY_CODE_OK ||
         cli_get_number(args, "threads", 1, 64, 0, &number, error) != ASSAY_CODE_OK) {
@@ -65,9 +67,11 @@ static assay_code fill(const cli_args *args, assay_certify_options *o, assay_err
 }
 
 /* Calls `row` for each promise of the run, in the contract's order. */
-static void each_promise(assay_store *store, int64_t run_id, void (*row)(sqlite3_stmt *s, void *user), void *user) {
+static void each_promise(assay_store *store, int64_t run_id, void (*row)(sqlite3_stmt *s, void *user),
+                         void *user) {
     static const char sql[] =
-        "SELECT p.name, p.state, p.required, p.strength, p.reason, sum(c.outcome = 'pass'), count(c.seq), sum(c.elements) "
+        "SELECT p.name, p.state, p.required, p.strength, p.reason, sum(c.outcome = 'pass'), count(c.seq), "
+        "sum(c.elements) "
         "FROM promises p LEFT JOIN checks c ON c.run_id = p.run_id AND c.promise = p.name "
         "WHERE p.run_id = ?1 GROUP BY p.name ORDER BY p.ordinal";
     sqlite3_stmt *s = NULL;
@@ -81,39 +85,46 @@ static void each_promise(assay_store *store, int64_t run_id, void (*row)(sqlite3
 }
 
 static void json_row(sqlite3_stmt *s, void *user) {
-    (void)json_array_append_new(user, json_pack("{s:s, s:s, s:b, s:s, s:s, s:I, s:I, s:I}", "name", sqlite3_column_text(s, 0), "state",
-                                                sqlite3_column_text(s, 1), "required", sqlite3_column_int(s, 2), "strength",
-                                                sqlite3_column_text(s, 3), "reason", sqlite3_column_text(s, 4), "passed",
-                                                (json_int_t)sqlite3_column_int64(s, 5), "checks",
-                                                (json_int_t)sqlite3_column_int64(s, 6), "elements",
-                                                (json_int_t)sqlite3_column_int64(s, 7)));
+    (void)json_array_append_new(
+        user,
+        json_pack("{s:s, s:s, s:b, s:s, s:s, s:I, s:I, s:I}", "name", sqlite3_column_text(s, 0), "state",
+                  sqlite3_column_text(s, 1), "required", sqlite3_column_int(s, 2), "strength",
+                  sqlite3_column_text(s, 3), "reason", sqlite3_column_text(s, 4), "passed",
+                  (json_int_t)sqlite3_column_int64(s, 5), "checks", (json_int_t)sqlite3_column_int64(s, 6),
+                  "elements", (json_int_t)sqlite3_column_int64(s, 7)));
 }
 
 static void porcelain_row(sqlite3_stmt *s, void *user) {
     (void)user;
-    (void)printf("promise\t%s\t%s\t%s\t%s\n", (const char *)sqlite3_column_text(s, 0), (const char *)sqlite3_column_text(s, 1),
-                 sqlite3_column_int(s, 2) != 0 ? "required" : "optional", (const char *)sqlite3_column_text(s, 4));
+    (void)printf("promise\t%s\t%s\t%s\t%s\n", (const char *)sqlite3_column_text(s, 0),
+                 (const char *)sqlite3_column_text(s, 1),
+                 sqlite3_column_int(s, 2) != 0 ? "required" : "optional",
+                 (const char *)sqlite3_column_text(s, 4));
 }
 
 static void table_row(sqlite3_stmt *s, void *user) {
     char checks[48];
     (void)user;
-    (void)snprintf(checks, sizeof checks, "%lld/%lld", (long long)sqlite3_column_int64(s, 5), (long long)sqlite3_column_int64(s, 6));
-    (void)printf("%-20s %-13s %-8s %12lld  %s%s\n", (const char *)sqlite3_column_text(s, 0), (const char *)sqlite3_column_text(s, 1),
-                 checks, (long long)sqlite3_column_int64(s, 7), sqlite3_column_int(s, 2) == 0 ? "(not required) " : "",
+    (void)snprintf(checks, sizeof checks, "%lld/%lld", (long long)sqlite3_column_int64(s, 5),
+                   (long long)sqlite3_column_int64(s, 6));
+    (void)printf("%-20s %-13s %-8s %12lld  %s%s\n", (const char *)sqlite3_column_text(s, 0),
+                 (const char *)sqlite3_column_text(s, 1), checks, (long long)sqlite3_column_int64(s, 7),
+                 sqlite3_column_int(s, 2) == 0 ? "(not required) " : "",
                  (const char *)sqlite3_column_text(s, 4));
 }
 
 static void print_json(const assay_certify_options *o, assay_store *store, const assay_certify_report *r) {
     json_t *outcomes = json_object();
     for (int i = 0; i < ASSAY_OUTCOME_COUNT; i++) {
-        (void)json_object_set_new(outcomes, assay_outcome_text((assay_outcome)i), json_integer((json_int_t)r->outcomes[i]));
+        (void)json_object_set_new(outcomes, assay_outcome_text((assay_outcome)i),
+                                  json_integer((json_int_t)r->outcomes[i]));
     }
     json_t *promises = json_array();
     each_promise(store, r->run_id, json_row, promises);
-    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o}", "verdict", assay_verdict_text(r->verdict), "reason",
-                             r->reason, "operator", o->op, "implementation", o->impl_name, "run", r->uuid, "run_id",
-                             (json_int_t)r->run_id, "checks", (json_int_t)r->checks, "outcomes", outcomes, "promises", promises);
+    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o}", "verdict",
+                             assay_verdict_text(r->verdict), "reason", r->reason, "operator", o->op,
+                             "implementation", o->impl_name, "run", r->uuid, "run_id", (json_int_t)r->run_id,
+                             "checks", (json_int_t)r->checks, "outcomes", outcomes, "promises", promises);
     (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
     (void)putchar('\n');
     json_decref(root);
@@ -125,7 +136,8 @@ static void print_table(const assay_certify_options *o, assay_store *store, cons
     if (r->reason[0] != '\0') {
         (void)printf("%s\n", r->reason);
     }
-    (void)printf("VERDICT %s  op=%s impl=%s run=%s\n", assay_verdict_text(r->verdict), o->op, o->impl_name, r->uuid);
+    (void)printf("VERDICT %s  op=%s impl=%s run=%s\n", assay_verdict_text(r->verdict), o->op, o->impl_name,
+                 r->uuid);
 }
 
 static assay_code exit_code(assay_verdict verdict) {
@@ -179,8 +191,8 @@ static assay_code certify_with(const cli_args *args, assay_certify_options *o, a
     assay_code code = fill(args, o, error);
     if (code == ASSAY_CODE_OK && !cli_flag(args, "quiet")) {
         (void)fprintf(stderr, "assay: %s %s, candidate %s%s%s, tier %s\n", o->kind, o->op, o->impl_name,
-                      o->baseline_name != NULL ? ", baseline " : "", o->baseline_name != NULL ? o->baseline_name : "",
-                      assay_tier_text(o->tier));
+                      o->baseline_name != NULL ? ", baseline " : "",
+                      o->baseline_name != NULL ? o->baseline_name : "", assay_tier_text(o->tier));
     }
     if (code == ASSAY_CODE_OK) {
         code = cli_resolve_impl("--impl", o->impl_name, &impl, error);
@@ -204,7 +216,9 @@ static assay_code run_certify(const cli_args *args, assay_error *error) {
 }
 
 static assay_code run_run(const cli_args *args, assay_error *error) {
-    assay_certify_options o = {.kind = "run", .suite_filter = cli_get(args, "suite", NULL), .check_filter = cli_get(args, "check", NULL)};
+    assay_certify_options o = {.kind = "run",
+                               .suite_filter = cli_get(args, "suite", NULL),
+                               .check_filter = cli_get(args, "check", NULL)};
     for (const char *p = o.suite_filter; p != NULL && *p != '\0';) {
         size_t n = strcspn(p, ",");
         bool known = false;
@@ -212,7 +226,8 @@ static assay_code run_run(const cli_args *args, assay_error *error) {
             known |= strlen(assay_suites[i]->name) == n && strncmp(assay_suites[i]->name, p, n) == 0;
         }
         if (!known) {
-            return assay_fail(error, ASSAY_CODE_USAGE, "--suite %.*s: unknown suite (assay list shows them)", (int)n, p);
+            return assay_fail(error, ASSAY_CODE_USAGE, "--suite %.*s: unknown suite (assay list shows them)",
+                              (int)n, p);
         }
         p += p[n] == ',' ? n + 1 : n;
     }
@@ -220,13 +235,19 @@ static assay_code run_run(const cli_args *args, assay_error *error) {
 }
 
 const cli_command cli_certify = {
-    .name = "certify", .operands = "", .summary = "judge a candidate promise by promise and record the evidence",
+    .name = "certify",
+    .operands = "",
+    .summary = "judge a candidate promise by promise and record the evidence",
     .detail = "Runs every suite that the operator's contract asks for. The last line is\n"
               "VERDICT certified|refused|incomplete  op=... impl=... run=...\n"
               "Exit code 0 certified, 1 refused, 2 usage or bad input, 3 incomplete, 4 internal error.",
-    .options = certify_options, .run = run_certify};
+    .options = certify_options,
+    .run = run_certify};
 
 const cli_command cli_run = {
-    .name = "run", .operands = "", .summary = "run some suites or checks (never certifies); reproduces a failing check",
+    .name = "run",
+    .operands = "",
+    .summary = "run some suites or checks (never certifies); reproduces a failing check",
     .detail = "Exit code 1 when a promise is broken, else 3: what a run leaves out is not verified.",
-    .options = run_options, .run = run_run};
+    .options = run_options,
+    .run = run_run};

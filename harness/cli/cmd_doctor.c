@@ -44,28 +44,37 @@ static void set(finding *f, const char *name, const char *state, const char *why
 static size_t look(finding *f) {
     size_t n = 0;
     char text[200];
-    (void)snprintf(text, sizeof text, "judge vectorised with %s, %d processors", assay_simd_name(), get_nprocs());
+    (void)snprintf(text, sizeof text, "judge vectorised with %s, %d processors", assay_simd_name(),
+                   get_nprocs());
     set(&f[n++], "certify on the CPU", "yes", text);
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     set(&f[n++], "certify on CUDA", "no",
-        driver != NULL ? "a CUDA driver is here, but this build has no CUDA backend" : "no CUDA driver (libcuda.so.1) on this machine");
+        driver != NULL ? "a CUDA driver is here, but this build has no CUDA backend"
+                       : "no CUDA driver (libcuda.so.1) on this machine");
     if (driver != NULL) {
         (void)dlclose(driver);
     }
     bool gnuplot = on_path("gnuplot");
-    set(&f[n++], "figures", gnuplot ? "yes" : "no", gnuplot ? "gnuplot is on PATH" : "gnuplot is not on PATH: reports come without figures");
+    set(&f[n++], "figures", gnuplot ? "yes" : "no",
+        gnuplot ? "gnuplot is on PATH" : "gnuplot is not on PATH: reports come without figures");
     bool git = on_path("git");
-    set(&f[n++], "clean-tree provenance", git ? "yes" : "no", git ? "git is on PATH" : "git is not on PATH: certify needs --allow-dirty");
+    set(&f[n++], "clean-tree provenance", git ? "yes" : "no",
+        git ? "git is on PATH" : "git is not on PATH: certify needs --allow-dirty");
     bool python = on_path("python3");
-    set(&f[n++], "Python adapters", python ? "yes" : "no", python ? "python3 is on PATH" : "python3 is not on PATH");
+    set(&f[n++], "Python adapters", python ? "yes" : "no",
+        python ? "python3 is on PATH" : "python3 is not on PATH");
     struct sysinfo memory = {0};
     (void)sysinfo(&memory);
-    double gib = (double)memory.freeram * memory.mem_unit / 1073741824.0 + (double)memory.bufferram * memory.mem_unit / 1073741824.0;
-    (void)snprintf(text, sizeof text, "%.1f GiB of memory free; outputs past 2^31 elements need about 9 GiB", gib);
+    double gib = (double)memory.freeram * memory.mem_unit / 1073741824.0 +
+                 (double)memory.bufferram * memory.mem_unit / 1073741824.0;
+    (void)snprintf(text, sizeof text, "%.1f GiB of memory free; outputs past 2^31 elements need about 9 GiB",
+                   gib);
     set(&f[n++], "outputs past 2^31", gib >= 9.0 ? "yes" : "no", text);
     struct statvfs disk = {0};
-    double room = statvfs(".", &disk) == 0 ? (double)disk.f_bavail * (double)disk.f_frsize / 1073741824.0 : 0.0;
-    (void)snprintf(text, sizeof text, "%.1f GiB of disk free here; a full proof with histogram needs about 0.1 GiB", room);
+    double room =
+        statvfs(".", &disk) == 0 ? (double)disk.f_bavail * (double)disk.f_frsize / 1073741824.0 : 0.0;
+    (void)snprintf(text, sizeof text,
+                   "%.1f GiB of disk free here; a full proof with histogram needs about 0.1 GiB", room);
     set(&f[n++], "evidence in this folder", room >= 0.1 && access(".", W_OK) == 0 ? "yes" : "no", text);
     double load[1] = {0.0};
     bool busy = getloadavg(load, 1) == 1 && load[0] > 0.5 * (double)get_nprocs();
@@ -82,7 +91,8 @@ static assay_code run(const cli_args *args, assay_error *error) {
     for (size_t i = 0; i < n; i++) {
         const finding *f = &findings[i];
         if (cli_flag(args, "json")) {
-            (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "what", f->name, "state", f->state, "why", f->why));
+            (void)json_array_append_new(
+                list, json_pack("{s:s, s:s, s:s}", "what", f->name, "state", f->state, "why", f->why));
         } else {
             (void)printf("%-8s %-24s %s\n", f->state, f->name, f->why);
         }
@@ -95,5 +105,8 @@ static assay_code run(const cli_args *args, assay_error *error) {
     return ASSAY_CODE_OK;
 }
 
-const cli_command cli_doctor = {.name = "doctor", .operands = "", .summary = "say what this machine can and cannot verify, and why",
-                                .options = options, .run = run};
+const cli_command cli_doctor = {.name = "doctor",
+                                .operands = "",
+                                .summary = "say what this machine can and cannot verify, and why",
+                                .options = options,
+                                .run = run};

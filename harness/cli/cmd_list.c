@@ -16,7 +16,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the implementations of one directory (and of its subfolder mutants/ not at all: assay selftest lists those). */
+/* Adds the implementations of one directory (and of its subfolder mutants/ not at all: assay selftest lists
+ * those). */
 static size_t scan(const char *directory, char **names, size_t count, size_t limit) {
     DIR *d = opendir(directory);
     if (d == NULL) {
@@ -62,7 +63,8 @@ static void print_json(char **names, size_t count) {
         (void)json_array_append_new(ops, json_string(assay_operators[i]->name));
     }
     for (size_t i = 0; i < assay_suite_count; i++) {
-        (void)json_array_append_new(suites, json_pack("{s:s, s:s}", "name", assay_suites[i]->name, "help", assay_suites[i]->help));
+        (void)json_array_append_new(
+            suites, json_pack("{s:s, s:s}", "name", assay_suites[i]->name, "help", assay_suites[i]->help));
     }
     for (size_t i = 0; i < count; i++) {
         (void)json_array_append_new(impls, json_string(names[i]));
@@ -99,5 +101,8 @@ static assay_code run(const cli_args *args, assay_error *error) {
     return ASSAY_CODE_OK;
 }
 
-const cli_command cli_list = {.name = "list", .operands = "", .summary = "show operators, suites and implementations", .options = options,
+const cli_command cli_list = {.name = "list",
+                              .operands = "",
+                              .summary = "show operators, suites and implementations",
+                              .options = options,
                               .run = run};

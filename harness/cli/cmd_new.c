@@ -12,18 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const cli_option options[] = {{"directory", "DIR", "where to put the project (default ./NAME)", 0, false}, {0}};
+static const cli_option options[] = {
+    {"directory", "DIR", "where to put the project (default ./NAME)", 0, false}, {0}};
 
-static const char cmake_text[] =
-    "cmake_minimum_required(VERSION 3.16)\n"
-    "project(@NAME@ C)\n"
-    "set(CMAKE_C_STANDARD 17)\n"
-    "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
-    "add_library(@NAME@ MODULE adapter.c)\n"
-    "set_target_properties(@NAME@ PROPERTIES PREFIX \"\")\n"
-    "target_include_directories(@NAME@ PRIVATE include)\n"
-    "target_compile_options(@NAME@ PRIVATE -O2 -ffp-contract=off)\n"
-    "target_link_libraries(@NAME@ PRIVATE m)\n";
+static const char cmake_text[] = "cmake_minimum_required(VERSION 3.16)\n"
+                                 "project(@NAME@ C)\n"
+                                 "set(CMAKE_C_STANDARD 17)\n"
+                                 "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+                                 "add_library(@NAME@ MODULE adapter.c)\n"
+                                 "set_target_properties(@NAME@ PROPERTIES PREFIX \"\")\n"
+                                 "target_include_directories(@NAME@ PRIVATE include)\n"
+                                 "target_compile_options(@NAME@ PRIVATE -O2 -ffp-contract=off)\n"
+                                 "target_link_libraries(@NAME@ PRIVATE m)\n";
 
 static const char readme_text[] =
     "# @NAME@\n\nAn adapter for Assay. Replace the arithmetic in `adapter.c` by your kernel.\n\n"
@@ -32,7 +32,8 @@ static const char readme_text[] =
     "Commit your sources and leave out `--allow-dirty` for a verdict that can be `certified`.\n";
 
 /* `content` with every @NAME@ replaced, written to directory/file; existing files are never overwritten. */
-static assay_code write_text(const char *directory, const char *file, const char *content, const char *name, assay_error *error) {
+static assay_code write_text(const char *directory, const char *file, const char *content, const char *name,
+                             assay_error *error) {
     char *path = NULL;
     assay_code code = ASSAY_CODE_OK;
     if (asprintf(&path, "%s/%s", directory, file) < 0) {
@@ -85,9 +86,11 @@ static assay_code run(const cli_args *args, assay_error *error) {
     char *include = NULL;
     char *nested = NULL;
     if (!good_name(name)) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "new: '%s' must be a C identifier of at most 48 characters", name);
+        return assay_fail(error, ASSAY_CODE_USAGE,
+                          "new: '%s' must be a C identifier of at most 48 characters", name);
     }
-    if (asprintf(&include, "%s/include", directory) < 0 || asprintf(&nested, "%s/include/assay", directory) < 0) {
+    if (asprintf(&include, "%s/include", directory) < 0 ||
+        asprintf(&nested, "%s/include/assay", directory) < 0) {
         abort();
     }
     assay_code code = make_directory(directory, true, error);
@@ -105,14 +108,20 @@ static assay_code run(const cli_args *args, assay_error *error) {
         code = write_text(files[i].directory, files[i].file, files[i].content, name, error);
     }
     if (code == ASSAY_CODE_OK) {
-        (void)printf("%s/ is a working adapter. Next:\n  cd %s && cmake -B build && cmake --build build\n"
-                     "  assay certify --op timestep_sinusoid_h3 --impl build/%s.so --report report --allow-dirty\n",
-                     directory, directory, name);
+        (void)printf(
+            "%s/ is a working adapter. Next:\n  cd %s && cmake -B build && cmake --build build\n"
+            "  assay certify --op timestep_sinusoid_h3 --impl build/%s.so --report report --allow-dirty\n",
+            directory, directory, name);
     }
     free(include);
     free(nested);
     return code;
 }
 
-const cli_command cli_new = {.name = "new", .operands = "NAME", .min_operands = 1, .max_operands = 1,
-                             .summary = "write a working adapter project for your own kernel", .options = options, .run = run};
+const cli_command cli_new = {.name = "new",
+                             .operands = "NAME",
+                             .min_operands = 1,
+                             .max_operands = 1,
+                             .summary = "write a working adapter project for your own kernel",
+                             .options = options,
+                             .run = run};

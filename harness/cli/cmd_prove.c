@@ -11,7 +11,8 @@
 static const cli_option options[] = {
     {"op", "NAME", "operator", 0, true},
     {"impl", "NAME|FILE", "the candidate", 0, true},
-    {"against", "NAME|FILE|ROOT", "an implementation, a database with a digest tree, or a root of 64 hex digits", 0, false},
+    {"against", "NAME|FILE|ROOT",
+     "an implementation, a database with a digest tree, or a root of 64 hex digits", 0, false},
     {"accuracy", NULL, "measure every output against the FP64 golden (ulp histogram)", 0, false},
     {"device", "cpu|cuda:N", "where the candidate runs (default cpu)", 0, false},
     {"threads", "N", "parallel lanes, one worker each (default: processors)", 0, false},
@@ -32,7 +33,8 @@ static assay_code parse_shard(const char *text, unsigned *shard, unsigned *shard
     if (text == NULL) {
         return ASSAY_CODE_OK;
     }
-    if (sscanf(text, "%u/%u%c", &i, &n, &extra) != 2 || n == 0 || i == 0 || i > n || n > 255 || text[0] == '-') {
+    if (sscanf(text, "%u/%u%c", &i, &n, &extra) != 2 || n == 0 || i == 0 || i > n || n > 255 ||
+        text[0] == '-') {
         return assay_fail(error, ASSAY_CODE_USAGE, "--shard %s: need I/N with 1 <= I <= N <= 255", text);
     }
     *shard = i - 1;
@@ -47,7 +49,8 @@ static bool is_root(const char *text) {
 static bool is_database(const char *path) {
     char magic[16] = {0};
     FILE *f = fopen(path, "rbe");
-    bool yes = f != NULL && fread(magic, 1, sizeof magic, f) == sizeof magic && memcmp(magic, "SQLite format 3", 16) == 0;
+    bool yes = f != NULL && fread(magic, 1, sizeof magic, f) == sizeof magic &&
+               memcmp(magic, "SQLite format 3", 16) == 0;
     if (f != NULL) {
         (void)fclose(f);
     }
@@ -56,37 +59,46 @@ static bool is_database(const char *path) {
 
 static void print_result(const cli_args *args, const assay_prove_report *r) {
     if (cli_flag(args, "json")) {
-        json_t *root = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I, s:s}", "root", r->root, "outputs",
-                                 (json_int_t)r->outputs, "differing", (json_int_t)r->differing, "outside", (json_int_t)r->outside,
-                                 "tiles", (json_int_t)r->tiles, "tiles_differing", (json_int_t)r->tiles_differing, "complete",
-                                 (int)r->complete, "run", r->uuid, "run_id", (json_int_t)r->run_id, "verdict",
-                                 assay_verdict_text(r->verdict));
+        json_t *root =
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I, s:s}", "root", r->root, "outputs",
+                      (json_int_t)r->outputs, "differing", (json_int_t)r->differing, "outside",
+                      (json_int_t)r->outside, "tiles", (json_int_t)r->tiles, "tiles_differing",
+                      (json_int_t)r->tiles_differing, "complete", (int)r->complete, "run", r->uuid, "run_id",
+                      (json_int_t)r->run_id, "verdict", assay_verdict_text(r->verdict));
         (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
         (void)putchar('\n');
         json_decref(root);
         return;
     }
     if (r->failed > 0 || r->unjudged > 0) {
-        (void)printf("%llu checks failed, %llu could not be judged (assay report %s shows them)\n", (unsigned long long)r->failed,
-                     (unsigned long long)r->unjudged, r->uuid);
+        (void)printf("%llu checks failed, %llu could not be judged (assay report %s shows them)\n",
+                     (unsigned long long)r->failed, (unsigned long long)r->unjudged, r->uuid);
     }
-    (void)printf("ROOT %s  outputs=%llu differing=%llu", r->root, (unsigned long long)r->outputs, (unsigned long long)r->differing);
+    (void)printf("ROOT %s  outputs=%llu differing=%llu", r->root, (unsigned long long)r->outputs,
+                 (unsigned long long)r->differing);
     if (cli_flag(args, "accuracy")) {
         (void)printf(" outside=%llu", (unsigned long long)r->outside);
     }
     (void)printf(" coverage=%s run=%s\n", r->complete ? "complete" : "partial", r->uuid);
 }
 
-static assay_code fill(const cli_args *args, assay_prove_options *o, char **impl, char **baseline, assay_error *error) {
+static assay_code fill(const cli_args *args, assay_prove_options *o, char **impl, char **baseline,
+                       assay_error *error) {
     const char *against = cli_get(args, "against", NULL);
     uint64_t threads = 0;
     uint64_t timeout = 0;
-    o->base = (assay_certify_options){.kind = "prove", .op = cli_get(args, "op", NULL), .impl_name = cli_get(args, "impl", NULL),
-                                      .device = cli_get(args, "device", "cpu"), .source_dir = cli_get(args, "source", NULL),
-                                      .command = args->line, .tier = ASSAY_TIER_FULL, .seed = 1};
+    o->base = (assay_certify_options){.kind = "prove",
+                                      .op = cli_get(args, "op", NULL),
+                                      .impl_name = cli_get(args, "impl", NULL),
+                                      .device = cli_get(args, "device", "cpu"),
+                                      .source_dir = cli_get(args, "source", NULL),
+                                      .command = args->line,
+                                      .tier = ASSAY_TIER_FULL,
+                                      .seed = 1};
     o->accuracy = cli_flag(args, "accuracy");
     if (assay_operator_find(o->base.op) == NULL) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)", o->base.op);
+        return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)",
+                          o->base.op);
     }
     if (parse_shard(cli_get(args, "shard", NULL), &o->shard, &o->shards, error) != ASSAY_CODE_OK ||
         cli_get_number(args, "threads", 1, 64, 0, &threads, error) != ASSAY_CODE_OK ||
@@ -123,7 +135,8 @@ static assay_code run(const cli_args *args, assay_error *error) {
     char *baseline = NULL;
     const char *resume = cli_get(args, "resume", NULL);
     if (!cli_flag(args, "quiet")) {
-        (void)fprintf(stderr, "assay: prove %s, candidate %s\n", cli_get(args, "op", ""), cli_get(args, "impl", ""));
+        (void)fprintf(stderr, "assay: prove %s, candidate %s\n", cli_get(args, "op", ""),
+                      cli_get(args, "impl", ""));
     }
     assay_code code = fill(args, &o, &impl, &baseline, error);
     if (code == ASSAY_CODE_OK) {
@@ -143,7 +156,9 @@ static assay_code run(const cli_args *args, assay_error *error) {
     }
     if (code == ASSAY_CODE_OK) {
         print_result(args, &report);
-        code = report.failed > 0 ? ASSAY_CODE_REFUSED : report.unjudged > 0 ? ASSAY_CODE_INCOMPLETE : ASSAY_CODE_OK;
+        code = report.failed > 0     ? ASSAY_CODE_REFUSED
+               : report.unjudged > 0 ? ASSAY_CODE_INCOMPLETE
+                                     : ASSAY_CODE_OK;
     }
     if (store != NULL) {
         assay_store_close(store);
@@ -153,8 +168,11 @@ static assay_code run(const cli_args *args, assay_error *error) {
     return code;
 }
 
-const cli_command cli_prove = {
-    .name = "prove", .operands = "", .summary = "sweep every FP32 value of the domain: digest, parity, accuracy",
-    .detail = "The last line is\nROOT <64 hex>  outputs=... differing=...\n"
-              "Exit code 0 when nothing differs and nothing is outside the tolerance, 1 otherwise, 3 when a segment could not be judged.",
-    .options = options, .run = run};
+const cli_command cli_prove = {.name = "prove",
+                               .operands = "",
+                               .summary = "sweep every FP32 value of the domain: digest, parity, accuracy",
+                               .detail = "The last line is\nROOT <64 hex>  outputs=... differing=...\n"
+                                         "Exit code 0 when nothing differs and nothing is outside the "
+                                         "tolerance, 1 otherwise, 3 when a segment could not be judged.",
+                               .options = options,
+                               .run = run};

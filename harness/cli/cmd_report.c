@@ -9,14 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cli_option options[] = {{"db", "FILE", "evidence database (default assay.db)", 0, false},
-                                     {"format", "md|html|json|junit|ctrf", "what to write (default md)", 0, false},
-                                     {"output", "FILE", "write to FILE instead of standard output", 'o', false},
-                                     {"directory", "DIR", "write all formats, figures and witnesses into DIR", 0, false},
-                                     {0}};
+static const cli_option options[] = {
+    {"db", "FILE", "evidence database (default assay.db)", 0, false},
+    {"format", "md|html|json|junit|ctrf", "what to write (default md)", 0, false},
+    {"output", "FILE", "write to FILE instead of standard output", 'o', false},
+    {"directory", "DIR", "write all formats, figures and witnesses into DIR", 0, false},
+    {0}};
 
 /* Writes beside the target and renames, so that a failure leaves the old file alone. */
-static assay_code write_file(sqlite3 *db, int64_t run_id, assay_report_format format, const char *path, assay_error *error) {
+static assay_code write_file(sqlite3 *db, int64_t run_id, assay_report_format format, const char *path,
+                             assay_error *error) {
     char *temporary = NULL;
     if (asprintf(&temporary, "%s.tmp%ld", path, (long)getpid()) < 0) {
         abort();
@@ -49,7 +51,8 @@ static assay_code run(const cli_args *args, assay_error *error) {
     const char *output = cli_get(args, "output", NULL);
     const char *directory = cli_get(args, "directory", NULL);
     if (assay_report_format_parse(name, &format) != 1) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "--format %s: unknown format (md, html, json, junit, ctrf)", name);
+        return assay_fail(error, ASSAY_CODE_USAGE,
+                          "--format %s: unknown format (md, html, json, junit, ctrf)", name);
     }
     if (cli_open_store(args, ASSAY_STORE_READ, &store, error) != ASSAY_CODE_OK) {
         return error->code;
@@ -59,12 +62,18 @@ static assay_code run(const cli_args *args, assay_error *error) {
     if (code == ASSAY_CODE_OK && directory != NULL) {
         code = assay_report_directory(db, run_id, directory, error);
     } else if (code == ASSAY_CODE_OK) {
-        code = output != NULL ? write_file(db, run_id, format, output, error) : assay_report_write(db, run_id, format, stdout, error);
+        code = output != NULL ? write_file(db, run_id, format, output, error)
+                              : assay_report_write(db, run_id, format, stdout, error);
     }
     assay_store_close(store);
     return code;
 }
 
-const cli_command cli_report = {.name = "report", .operands = "RUN", .min_operands = 1, .max_operands = 1,
+const cli_command cli_report = {.name = "report",
+                                .operands = "RUN",
+                                .min_operands = 1,
+                                .max_operands = 1,
                                 .summary = "write a report of a run (Markdown, HTML, JSON, JUnit, CTRF)",
-                                .detail = "RUN is a run number, a unique prefix of its id, or latest.", .options = options, .run = run};
+                                .detail = "RUN is a run number, a unique prefix of its id, or latest.",
+                                .options = options,
+                                .run = run};

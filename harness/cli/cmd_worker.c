@@ -10,5 +10,9 @@ static assay_code run(const cli_args *args, assay_error *error) {
     return (assay_code)assay_worker_main(cli_get(args, "adapter", NULL));
 }
 
-const cli_command cli_worker = {.name = "worker", .operands = "", .summary = "host an adapter (started by the judge)",
-                                .options = options, .run = run, .hidden = true};
+const cli_command cli_worker = {.name = "worker",
+                                .operands = "",
+                                .summary = "host an adapter (started by the judge)",
+                                .options = options,
+                                .run = run,
+                                .hidden = true};

@@ -35,11 +35,13 @@ const char *const *cli_impl_directories(void) {
     }
     const char *extra = getenv("ASSAY_IMPL_PATH");
     char *copy = strdup(extra != NULL ? extra : "");
-    for (char *save = NULL, *p = strtok_r(copy, ":", &save); p != NULL && n < 8; p = strtok_r(NULL, ":", &save)) {
+    for (char *save = NULL, *p = strtok_r(copy, ":", &save); p != NULL && n < 8;
+         p = strtok_r(NULL, ":", &save)) {
         list[n++] = strdup(p);
     }
     free(copy);
-    static const char *const places[] = {"impls", "../../impls", "../impls", "../lib/assay/impls", "../lib/*/assay/impls"};
+    static const char *const places[] = {"impls", "../../impls", "../impls", "../lib/assay/impls",
+                                         "../lib/*/assay/impls"};
     for (size_t i = 0; i < sizeof places / sizeof places[0] && n < MAX_DIRECTORIES; i++) {
         char pattern[PATH_MAX + 64];
         char resolved[PATH_MAX];
@@ -68,7 +70,8 @@ assay_code cli_resolve_impl(const char *option, const char *text, char **path, a
     if (text[0] == '\0') {
         return assay_fail(error, ASSAY_CODE_USAGE, "%s: the name is empty", option);
     }
-    for (const char *const *d = cli_impl_directories(); *d != NULL && strncmp(text, "./", 2) != 0 && text[0] != '/'; d++) {
+    for (const char *const *d = cli_impl_directories();
+         *d != NULL && strncmp(text, "./", 2) != 0 && text[0] != '/'; d++) {
         static const char *const forms[] = {".so", "/adapter.py", ""};
         for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
             if (asprintf(path, "%s/%s%s", *d, text, forms[i]) < 0) {
@@ -83,7 +86,8 @@ assay_code cli_resolve_impl(const char *option, const char *text, char **path, a
     }
     if (stat(text, &st) != 0) {
         bool name = strchr(text, '/') == NULL && strchr(text, '.') == NULL;
-        return assay_fail(error, ASSAY_CODE_USAGE, "%s %s: %s%s", option, text, name ? "no such implementation" : strerror(errno),
+        return assay_fail(error, ASSAY_CODE_USAGE, "%s %s: %s%s", option, text,
+                          name ? "no such implementation" : strerror(errno),
                           name ? " (assay list shows them; a file needs its path, e.g. ./mine.so)" : "");
     }
     if (!S_ISREG(st.st_mode)) {
@@ -96,7 +100,8 @@ assay_code cli_resolve_impl(const char *option, const char *text, char **path, a
     return ASSAY_CODE_OK;
 }
 
-assay_code cli_open_store(const cli_args *args, assay_store_mode mode, assay_store **store, assay_error *error) {
+assay_code cli_open_store(const cli_args *args, assay_store_mode mode, assay_store **store,
+                          assay_error *error) {
     return assay_store_open(cli_get(args, "db", "assay.db"), mode, store, error);
 }
 
@@ -106,7 +111,10 @@ bool cli_color(int fd) {
 }
 
 void cli_progress_start(cli_progress *p, bool quiet) {
-    *p = (cli_progress){.start_ns = assay_deadline_ns(), .terminal = isatty(STDERR_FILENO) != 0, .quiet = quiet, .unit = "checks",
+    *p = (cli_progress){.start_ns = assay_deadline_ns(),
+                        .terminal = isatty(STDERR_FILENO) != 0,
+                        .quiet = quiet,
+                        .unit = "checks",
                         .scale = 1.0};
     p->last_ns = p->start_ns;
 }
@@ -158,14 +166,16 @@ static void hook_step(void *context, uint64_t done, uint64_t total, const char *
     cli_progress_show(context, done, total, name);
 }
 
-static void hook_trouble(void *context, const char *name, assay_outcome outcome, const char *reason, const char *repro) {
+static void hook_trouble(void *context, const char *name, assay_outcome outcome, const char *reason,
+                         const char *repro) {
     cli_progress *p = context;
     if (p->quiet) {
         return;
     }
     cli_progress_end(p);
     (void)fprintf(stderr, "%s %s: %s\n", assay_outcome_text(outcome), name, reason);
-    if (outcome == ASSAY_OUTCOME_FAIL || outcome == ASSAY_OUTCOME_ERROR || outcome == ASSAY_OUTCOME_MISTRUSTED) {
+    if (outcome == ASSAY_OUTCOME_FAIL || outcome == ASSAY_OUTCOME_ERROR ||
+        outcome == ASSAY_OUTCOME_MISTRUSTED) {
         (void)fprintf(stderr, "  reproduce: %s\n", repro);
     }
 }

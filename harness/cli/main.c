@@ -1,4 +1,5 @@
-/* main.c - finds the command, parses its options by the table, runs it, turns an error into one line and an exit code. */
+/* main.c - finds the command, parses its options by the table, runs it, turns an error into one line and an
+ * exit code. */
 #include "cli.h"
 
 #include <assert.h>
@@ -41,8 +42,8 @@ bool cli_flag(const cli_args *args, const char *name) {
     return args->values[option_index(args, name)] != NULL;
 }
 
-assay_code cli_get_number(const cli_args *args, const char *name, uint64_t lo, uint64_t hi, uint64_t fallback, uint64_t *number,
-                          assay_error *error) {
+assay_code cli_get_number(const cli_args *args, const char *name, uint64_t lo, uint64_t hi, uint64_t fallback,
+                          uint64_t *number, assay_error *error) {
     const char *text = cli_get(args, name, NULL);
     char *end = NULL;
     *number = fallback;
@@ -52,8 +53,8 @@ assay_code cli_get_number(const cli_args *args, const char *name, uint64_t lo, u
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < lo || value > hi) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "--%s %s: need a whole number from %llu to %llu", name, text,
-                          (unsigned long long)lo, (unsigned long long)hi);
+        return assay_fail(error, ASSAY_CODE_USAGE, "--%s %s: need a whole number from %llu to %llu", name,
+                          text, (unsigned long long)lo, (unsigned long long)hi);
     }
     *number = value;
     return ASSAY_CODE_OK;
@@ -63,14 +64,16 @@ assay_code cli_get_number(const cli_args *args, const char *name, uint64_t lo, u
 
 static void print_option(FILE *out, const cli_option *o) {
     char left[64];
-    (void)snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter != 0 ? '-' : ' ', o->letter != 0 ? o->letter : ' ',
-                   o->letter != 0 ? ", " : "  ", o->name, o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
+    (void)snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter != 0 ? '-' : ' ',
+                   o->letter != 0 ? o->letter : ' ', o->letter != 0 ? ", " : "  ", o->name,
+                   o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
     (void)fprintf(out, "  %-34s %s%s\n", left, o->help, o->required ? " (required)" : "");
 }
 
 static void command_help(FILE *out, const cli_command *c) {
-    (void)fprintf(out, "usage: assay %s%s%s%s\n\n%s\n", c->name, c->options[0].name != NULL ? " [options]" : "",
-                  c->operands[0] != '\0' ? " " : "", c->operands, c->summary);
+    (void)fprintf(out, "usage: assay %s%s%s%s\n\n%s\n", c->name,
+                  c->options[0].name != NULL ? " [options]" : "", c->operands[0] != '\0' ? " " : "",
+                  c->operands, c->summary);
     if (c->detail != NULL) {
         (void)fprintf(out, "\n%s\n", c->detail);
     }
@@ -82,7 +85,8 @@ static void command_help(FILE *out, const cli_command *c) {
 }
 
 static void general_help(FILE *out) {
-    (void)fputs("usage: assay COMMAND [options]\n\nJudges numeric kernels promise by promise, from outside their process.\n\ncommands:\n",
+    (void)fputs("usage: assay COMMAND [options]\n\nJudges numeric kernels promise by promise, from outside "
+                "their process.\n\ncommands:\n",
                 out);
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
         if (!cli_commands[i]->hidden) {
@@ -90,13 +94,15 @@ static void general_help(FILE *out) {
         }
     }
     (void)fputs("\nassay COMMAND --help shows a command's options; assay help --man writes the manual page.\n"
-                "exit codes: 0 certified or success, 1 refused or regression, 2 usage or bad input, 3 incomplete or cannot tell, 4 internal error\n",
+                "exit codes: 0 certified or success, 1 refused or regression, 2 usage or bad input, 3 "
+                "incomplete or cannot tell, 4 internal error\n",
                 out);
 }
 
 /* The manual page, from the same tables. */
 static void man_page(FILE *out) {
-    (void)fputs(".TH ASSAY 1 \"\" \"assay " ASSAY_VERSION "\"\n.SH NAME\nassay \\- judge numeric kernels promise by promise\n"
+    (void)fputs(".TH ASSAY 1 \"\" \"assay " ASSAY_VERSION
+                "\"\n.SH NAME\nassay \\- judge numeric kernels promise by promise\n"
                 ".SH SYNOPSIS\n.B assay\n.I COMMAND\n[options]\n.SH COMMANDS\n",
                 out);
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
@@ -112,20 +118,23 @@ static void man_page(FILE *out) {
             (void)fprintf(out, ".TP\n\\-\\-%s %s\n%s\n", o->name, o->value != NULL ? o->value : "", o->help);
         }
     }
-    (void)fputs(".SH EXIT STATUS\n0 certified or success, 1 refused or regression, 2 usage or bad input, 3 incomplete or cannot tell, "
+    (void)fputs(".SH EXIT STATUS\n0 certified or success, 1 refused or regression, 2 usage or bad input, 3 "
+                "incomplete or cannot tell, "
                 "4 internal error.\n",
                 out);
 }
 
 /* ---- parsing ---- */
 
-static assay_code parse(const cli_command *c, int argc, char **argv, cli_args *args, bool *help, assay_error *error) {
+static assay_code parse(const cli_command *c, int argc, char **argv, cli_args *args, bool *help,
+                        assay_error *error) {
     struct option table[CLI_MAX_OPTIONS + 2];
     char letters[2 * CLI_MAX_OPTIONS + 4] = ":h";
     size_t n = option_count(c);
     for (size_t i = 0; i < n; i++) {
         const cli_option *o = &c->options[i];
-        table[i] = (struct option){o->name, o->value != NULL ? required_argument : no_argument, NULL, 256 + (int)i};
+        table[i] =
+            (struct option){o->name, o->value != NULL ? required_argument : no_argument, NULL, 256 + (int)i};
         if (o->letter != 0) {
             size_t used = strlen(letters);
             letters[used] = o->letter;
@@ -152,11 +161,12 @@ static assay_code parse(const cli_command *c, int argc, char **argv, cli_args *a
             }
         }
         if (index == n) {
-            return assay_fail(error, ASSAY_CODE_USAGE, "%s: unknown option %s (assay %s --help shows them)", c->name,
-                              argv[optind - 1], c->name);
+            return assay_fail(error, ASSAY_CODE_USAGE, "%s: unknown option %s (assay %s --help shows them)",
+                              c->name, argv[optind - 1], c->name);
         }
         if (args->values[index] != NULL) {
-            return assay_fail(error, ASSAY_CODE_USAGE, "%s: --%s is given twice", c->name, c->options[index].name);
+            return assay_fail(error, ASSAY_CODE_USAGE, "%s: --%s is given twice", c->name,
+                              c->options[index].name);
         }
         args->values[index] = optarg != NULL ? optarg : "";
     }
@@ -164,21 +174,25 @@ static assay_code parse(const cli_command *c, int argc, char **argv, cli_args *a
     args->positional_count = argc - optind;
     for (size_t i = 0; i < n; i++) {
         if (c->options[i].required && args->values[i] == NULL) {
-            return assay_fail(error, ASSAY_CODE_USAGE, "%s: --%s %s is required", c->name, c->options[i].name, c->options[i].value);
+            return assay_fail(error, ASSAY_CODE_USAGE, "%s: --%s %s is required", c->name, c->options[i].name,
+                              c->options[i].value);
         }
     }
     if (args->positional_count < c->min_operands) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "%s: needs %s (assay %s --help)", c->name, c->operands, c->name);
+        return assay_fail(error, ASSAY_CODE_USAGE, "%s: needs %s (assay %s --help)", c->name, c->operands,
+                          c->name);
     }
     if (args->positional_count > c->max_operands) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "%s: unexpected argument '%s'", c->name, args->positional[c->max_operands]);
+        return assay_fail(error, ASSAY_CODE_USAGE, "%s: unexpected argument '%s'", c->name,
+                          args->positional[c->max_operands]);
     }
     return ASSAY_CODE_OK;
 }
 
 static bool plain(const char *word) {
     return word[0] != '\0' &&
-           strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=@%+") == strlen(word);
+           strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=@%+") ==
+               strlen(word);
 }
 
 /* The command line with quotes where a shell needs them. */

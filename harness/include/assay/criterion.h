@@ -3,12 +3,14 @@
  *     #include <assay/criterion.h>
  *     ASSAY_CRITERION_TEST(my_kernel, "timestep_sinusoid_h3", "build/mine.so")
  *
- * defines the Criterion test `my_kernel` of suite `assay`. It runs `assay certify`; each broken promise is one failed
- * assertion that names promise and reason, and each required promise that could not be verified is another.
+ * defines the Criterion test `my_kernel` of suite `assay`. It runs `assay certify`; each broken promise is
+ * one failed assertion that names promise and reason, and each required promise that could not be verified is
+ * another.
  *
- * The program is found through the environment variable ASSAY_BIN, else as `assay` on PATH. The evidence goes to the database named
- * by ASSAY_DB (default: assay-criterion.db in the current directory). Trees may be dirty: a test runs before the commit, so the
- * verdict `incomplete` for that reason alone is accepted; everything else must be as for a certificate.
+ * The program is found through the environment variable ASSAY_BIN, else as `assay` on PATH. The evidence goes
+ * to the database named by ASSAY_DB (default: assay-criterion.db in the current directory). Trees may be
+ * dirty: a test runs before the commit, so the verdict `incomplete` for that reason alone is accepted;
+ * everything else must be as for a certificate.
  *
  * Header only; needs Criterion and nothing else of Assay. */
 #ifndef ASSAY_CRITERION_H
@@ -31,7 +33,8 @@ typedef struct assay_criterion_run {
     unsigned promises, broken, unverified;
 } assay_criterion_run;
 
-/* Takes one line of `assay certify --porcelain` ("promise", name, state, required, reason; tab-separated) and turns it into an assertion. */
+/* Takes one line of `assay certify --porcelain` ("promise", name, state, required, reason; tab-separated) and
+ * turns it into an assertion. */
 static inline void assay_criterion_line(char *line, assay_criterion_run *run) {
     char *field[5] = {NULL};
     size_t n = 0;
@@ -62,12 +65,18 @@ static inline void assay_criterion_line(char *line, assay_criterion_run *run) {
 }
 
 /* Certifies `impl` for `op` (baseline and tier may be NULL) and asserts every promise. */
-static inline assay_criterion_run assay_criterion_certify(const char *op, const char *impl, const char *baseline, const char *tier) {
+static inline assay_criterion_run assay_criterion_certify(const char *op, const char *impl,
+                                                          const char *baseline, const char *tier) {
     assay_criterion_run run = {.exit_code = -1};
     const char *program = getenv("ASSAY_BIN") != NULL ? getenv("ASSAY_BIN") : "assay";
     const char *db = getenv("ASSAY_DB") != NULL ? getenv("ASSAY_DB") : "assay-criterion.db";
-    const char *argv[20] = {program, "certify", "--op", op, "--impl", impl, "--db", db, "--tier", tier != NULL ? tier : "default",
-                            "--allow-dirty", "--porcelain", "--quiet"};
+    const char *argv[20] = {program,         "certify",
+                            "--op",          op,
+                            "--impl",        impl,
+                            "--db",          db,
+                            "--tier",        tier != NULL ? tier : "default",
+                            "--allow-dirty", "--porcelain",
+                            "--quiet"};
     size_t argc = 13;
     int ends[2];
     int status = 0;
