@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define EXIT_PROTOCOL 2
+#define EXIT_MAPPING  4
 
 typedef struct operator_state {
     bool prepared;
@@ -69,7 +70,11 @@ static bool receive(host *h, assay_message *message) {
     size_t n = 0;
     const char *line = NULL;
     while ((line = assay_reader_line(&h->reader, &n)) == NULL) {
-        if (assay_reader_fill(&h->reader, ASSAY_SOCKET_FD, 0) <= 0) {
+        long got = assay_reader_spin(&h->reader, ASSAY_SOCKET_FD);
+        if (got == -1 && errno == EAGAIN) {
+            got = assay_reader_fill(&h->reader, ASSAY_SOCKET_FD, 0);
+        }
+        if (got <= 0) {
             return false;
         }
     }
@@ -166,6 +171,11 @@ static assay_status run_call(host *h, assay_message *m, uint64_t *ns) {
     }
     h->message[0] = '\0';
     if (!h->space->bind(h->space, m, &error)) {
+        if (error.code ==
+            ASSAY_CODE_INTERNAL) { /* this process cannot map the arena any more: a fresh one can */
+            (void)fprintf(stderr, "worker host: %s\n", error.text);
+            _exit(EXIT_MAPPING);
+        }
         (void)snprintf(h->message, sizeof h->message, "worker host: %.200s", error.text);
         return ASSAY_INTERNAL;
     }

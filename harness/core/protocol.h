@@ -124,5 +124,9 @@ const char *assay_reader_line(assay_reader *reader, size_t *n);
 /* Receives once from the socket. Returns the bytes received, 0 at end of file, -1 on error (errno), -2 when a
  * line is too long. `flags` as for recv. */
 long assay_reader_fill(assay_reader *reader, int fd, int flags);
+/* Tries to receive for some tens of microseconds, giving the processor away between tries. Returns like
+ * assay_reader_fill; -1 with EAGAIN when nothing came. Blocking at once costs a wake-up on another core,
+ * which is dearer than most calls. */
+long assay_reader_spin(assay_reader *reader, int fd);
 
 #endif

@@ -5,9 +5,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#define SPIN_ROUNDS 100
 
 static void put(assay_line *line, const char *bytes, size_t n) {
     if (line->failed || n > ASSAY_LINE_BYTES - line->used) {
@@ -256,4 +259,17 @@ long assay_reader_fill(assay_reader *reader, int fd, int flags) {
             return -1;
         }
     }
+}
+
+long assay_reader_spin(assay_reader *reader, int fd) {
+    long n = -1;
+    for (int i = 0; i < SPIN_ROUNDS; i++) {
+        n = assay_reader_fill(reader, fd, MSG_DONTWAIT);
+        if (n != -1 || errno != EAGAIN) {
+            return n;
+        }
+        (void)sched_yield();
+    }
+    errno = EAGAIN;
+    return n;
 }

@@ -140,10 +140,12 @@ bool assay_process_send(assay_process *process, const assay_line *line, uint64_t
     return true;
 }
 
-/* Reads what is there. Returns true when the wait is over, with *end set. */
-static bool take(assay_process *p, assay_wait_end *end, const char **line, size_t *n) {
-    for (;;) {
-        const long got = assay_reader_fill(&p->reader, p->socket, MSG_DONTWAIT);
+/* Reads what is there, the first time with some patience. Returns true when the wait is over, with *end set.
+ */
+static bool take(assay_process *p, bool patient, assay_wait_end *end, const char **line, size_t *n) {
+    for (;; patient = false) {
+        const long got = patient ? assay_reader_spin(&p->reader, p->socket)
+                                 : assay_reader_fill(&p->reader, p->socket, MSG_DONTWAIT);
         *line = assay_reader_line(&p->reader, n);
         if (*line != NULL) {
             *end = ASSAY_WAIT_LINE;
@@ -170,6 +172,9 @@ assay_wait_end assay_process_wait(assay_process *process, uint64_t deadline_ns, 
     if (*line != NULL) {
         return ASSAY_WAIT_LINE;
     }
+    if (take(process, true, &end, line, n)) {
+        return end;
+    }
     for (;;) {
         struct pollfd fds[3] = {{.fd = process->socket, .events = POLLIN},
                                 {.fd = process->pidfd, .events = POLLIN},
@@ -178,7 +183,7 @@ assay_wait_end assay_process_wait(assay_process *process, uint64_t deadline_ns, 
         if (ready < 0 && errno != EINTR) {
             return ASSAY_WAIT_CLOSED;
         }
-        if (ready > 0 && fds[0].revents != 0 && take(process, &end, line, n)) {
+        if (ready > 0 && fds[0].revents != 0 && take(process, false, &end, line, n)) {
             return end;
         }
         if (ready > 0 && fds[2].revents != 0) {
@@ -186,7 +191,7 @@ assay_wait_end assay_process_wait(assay_process *process, uint64_t deadline_ns, 
         }
         if (ready > 0 && fds[1].revents != 0) {
             /* Dead, but a last line may have arrived since; helpers may still hold the socket open. */
-            return take(process, &end, line, n) && end == ASSAY_WAIT_LINE ? end : ASSAY_WAIT_DEAD;
+            return take(process, false, &end, line, n) && end == ASSAY_WAIT_LINE ? end : ASSAY_WAIT_DEAD;
         }
         if (assay_process_now_ns() >= deadline_ns) {
             return ASSAY_WAIT_DEADLINE;
