@@ -155,8 +155,12 @@ static bool receive_hello(assay_worker *w, uint64_t deadline_ns) {
 static assay_code start(assay_worker *w, assay_error *error) {
     const uint64_t deadline = assay_process_now_ns() + (uint64_t)w->start_timeout_ms * 1000000u;
     const assay_code code = assay_process_start(&w->process, w->argv, w->arena, w->memory_limit_bytes, error);
+    if (code == ASSAY_CODE_USAGE && w->external) {
+        (void)snprintf(w->reason, sizeof w->reason, "%.250s", error->text);
+        return ASSAY_CODE_REFUSED;
+    }
     if (code != ASSAY_CODE_OK) {
-        return code;
+        return ASSAY_CODE_INTERNAL;
     }
     w->generation++;
     w->line.used = 0;

@@ -270,8 +270,9 @@ assay_code assay_spawn_run(assay_spawn *spawn, assay_error *error) {
     (void)pthread_cond_broadcast(&starter.change);
     (void)pthread_mutex_unlock(&starter.lock);
     if (spawn->error != 0) {
-        return assay_fail(error, ASSAY_CODE_INTERNAL, "starting %s: %s: %s", spawn->argv[0], spawn->step,
-                          strerror(spawn->error));
+        const bool file = strcmp(spawn->step, "execve") == 0;
+        return assay_fail(error, file ? ASSAY_CODE_USAGE : ASSAY_CODE_INTERNAL, "starting %s: %s: %s",
+                          spawn->argv[0], spawn->step, strerror(spawn->error));
     }
     return ASSAY_CODE_OK;
 }

@@ -57,13 +57,15 @@ int main(void) {
             listen();
         }
     }
-    say("{\"type\":\"hello\",\"role\":\"worker\",\"protocol\":1,\"name\":\"external\",\"version\":\"1\","
+    static const char hello[] =
+        "{\"type\":\"hello\",\"role\":\"worker\",\"protocol\":1,\"name\":\"external\",\"version\":\"1\","
         "\"memory\":\"host\","
-        "\"guards\":false,\"operators\":[{\"name\":\"do\",\"forward\":true,\"backward\":false}]}\n");
-    if (strcmp(mode, "early") == 0) {
-        say("{\"type\":\"result\",\"id\":\"0123456789abcdef\",\"status\":\"ok\",\"message\":\"\",\"ns\":5}"
-            "\n");
-    }
+        "\"guards\":false,\"operators\":[{\"name\":\"do\",\"forward\":true,\"backward\":false}]}\n";
+    static const char early[] =
+        "{\"type\":\"result\",\"id\":\"0123456789abcdef\",\"status\":\"ok\",\"message\":\"\",\"ns\":5}\n";
+    char first[1024];
+    (void)snprintf(first, sizeof first, "%s%s", hello, strcmp(mode, "early") == 0 ? early : "");
+    say(first);
     for (;;) {
         listen();
         const char *found = strstr(line, "\"id\":\"");
