@@ -191,7 +191,7 @@ const assay_tolerance *assay_numeric_tolerance(const assay_context *context, boo
 typedef struct walk {
     assay_context *context;
     const assay_check *check;
-    bool with_baseline;
+    assay_second second;
     assay_block_fn *judge;
     void *user;
     size_t channels, chunk_rows, block_rows;
@@ -210,7 +210,8 @@ static void walk_trouble(walk *w, uint64_t part, const assay_result *trouble) {
     (void)pthread_mutex_unlock(&w->mutex);
 }
 
-/* Runs one worker on the chunk; false for a harness fault or trouble (then *stop is set without an error). */
+/* Runs one worker on the chunk. False for a harness fault (with an error) or for trouble that ends the walk
+ * (without one). */
 static bool walk_call(walk *w, assay_worker *worker, bool baseline, uint64_t part, const float *x,
                       size_t rows, assay_exec *exec, assay_error *error) {
     assay_result trouble = {.outcome = ASSAY_OUTCOME_PASS};
@@ -218,6 +219,10 @@ static bool walk_call(walk *w, assay_worker *worker, bool baseline, uint64_t par
         return false;
     }
     if (assay_result_expect_ok(&trouble, &exec->reply, baseline ? "baseline forward" : "forward")) {
+        return true;
+    }
+    if (baseline && w->second == ASSAY_SECOND_WELCOME) {
+        exec->output.data = NULL;
         return true;
     }
     if (baseline) {
@@ -236,8 +241,9 @@ static bool walk_part(assay_lane *lane, uint64_t part, void *user, assay_error *
     assay_exec mine = {0};
     assay_exec other = {0};
     assay_case_inputs(&w->check->c, first, rows, x);
-    bool good = walk_call(w, lane->candidate, false, part, x, rows, &mine, error) &&
-                (!w->with_baseline || walk_call(w, lane->baseline, true, part, x, rows, &other, error));
+    bool good =
+        walk_call(w, lane->candidate, false, part, x, rows, &mine, error) &&
+        (w->second == ASSAY_SECOND_NONE || walk_call(w, lane->baseline, true, part, x, rows, &other, error));
     size_t blocks = (rows + w->block_rows - 1) / w->block_rows;
     uint32_t drawn[4];
     uint32_t counter[4] = {(uint32_t)part, (uint32_t)(part >> 32), 0, 0};
@@ -248,7 +254,7 @@ static bool walk_part(assay_lane *lane, uint64_t part, void *user, assay_error *
         size_t count = rows - from < w->block_rows ? rows - from : w->block_rows;
         const uint32_t *got = (const uint32_t *)mine.output.data + from * w->channels;
         const uint32_t *want =
-            w->with_baseline ? (const uint32_t *)other.output.data + from * w->channels : NULL;
+            other.output.data != NULL ? (const uint32_t *)other.output.data + from * w->channels : NULL;
         assay_block block = {.first_row = first + from,
                              .rows = count,
                              .channels = w->channels,
@@ -262,11 +268,11 @@ static bool walk_part(assay_lane *lane, uint64_t part, void *user, assay_error *
     return good;
 }
 
-bool assay_numeric_walk(assay_context *context, const assay_check *check, bool with_baseline,
+bool assay_numeric_walk(assay_context *context, const assay_check *check, assay_second second,
                         assay_block_fn *judge, void *user, assay_result *result) {
     walk w = {.context = context,
               .check = check,
-              .with_baseline = with_baseline,
+              .second = second,
               .judge = judge,
               .user = user,
               .trouble = {.outcome = ASSAY_OUTCOME_PASS},

@@ -41,12 +41,19 @@ typedef struct assay_block {
 /* Judges one block on lane `lane`. False stops the walk with *error. */
 typedef bool assay_block_fn(void *user, unsigned lane, const assay_block *block, assay_error *error);
 
-/* Runs the check's case through the candidate (and the baseline when `with_baseline`), in chunks over the
- * lanes, and hands every block of at most ASSAY_BLOCK_WORDS words to `judge`. One block of each chunk, drawn
+/* What a walk does about the baseline. */
+typedef enum assay_second {
+    ASSAY_SECOND_NONE,   /* it is not run */
+    ASSAY_SECOND_OWED,   /* it is run; when it does not answer, the check is unavailable */
+    ASSAY_SECOND_WELCOME /* it is run; when it does not answer, blocks come without it */
+} assay_second;
+
+/* Runs the check's case through the candidate (and the baseline), in chunks over the lanes, and hands every
+ * block of at most ASSAY_BLOCK_WORDS words (but at least one row) to `judge`. One block of each chunk, drawn
  * by the run's seed, has `again` set. Returns true when every chunk was answered; else *result says which
  * call failed. */
 #define ASSAY_BLOCK_WORDS 16384u
-bool assay_numeric_walk(assay_context *context, const assay_check *check, bool with_baseline,
+bool assay_numeric_walk(assay_context *context, const assay_check *check, assay_second second,
                         assay_block_fn *judge, void *user, assay_result *result);
 
 /* Zeroed memory; ends the process when exhausted, as the judge cannot go on. */

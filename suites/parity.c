@@ -220,13 +220,13 @@ static void parity_run(assay_context *context, const assay_check *check, assay_r
     size_t channels = context->op->channels(&check->c.attrs);
     parity_job job = {
         .context = context, .check = check, .lanes = lanes_open(context, channels), .channels = channels};
-    if (assay_numeric_walk(context, check, check->kind != REPLAY, parity_block, &job, result)) {
+    if (assay_numeric_walk(context, check, check->kind == REPLAY ? ASSAY_SECOND_NONE : ASSAY_SECOND_OWED,
+                           parity_block, &job, result)) {
         parity_judge(context, check, job.lanes, result);
     }
     lanes_close(job.lanes, context->lane_count);
 }
 
-extern const assay_suite assay_suite_parity;
 const assay_suite assay_suite_parity = {
     .name = "parity",
     .help = "bytes equal to the provider's replay and to a baseline of the same lineage",
