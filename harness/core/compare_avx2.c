@@ -173,23 +173,22 @@ TARGET static void round_block(assay_accuracy_view *view) {
     assay_accuracy_round_from(view, i);
 }
 
-/* Four lanes of the sums and maxima. */
+/* Four lanes of the sums and maxima. Named, not indexed: the compiler keeps what it can in registers. */
 typedef struct lanes {
-    __m256d sum[SUM_COUNT], max[MAX_COUNT];
+    __m256d ulp, err2, x, y, xx, yy, xy, max_abs, max_golden, max_ulp;
 } lanes;
 
 TARGET static inline void lanes_add(lanes *l, __m256d x, __m256d y, __m256d err, __m256d abs, __m256d ulp) {
-    const __m256d abs_y = _mm256_andnot_pd(_mm256_set1_pd(-0.0), y);
-    l->max[MAX_ABS] = _mm256_max_pd(l->max[MAX_ABS], abs);
-    l->max[MAX_GOLDEN] = _mm256_max_pd(l->max[MAX_GOLDEN], abs_y);
-    l->max[MAX_ULP] = _mm256_max_pd(l->max[MAX_ULP], ulp);
-    l->sum[SUM_ULP] = _mm256_add_pd(l->sum[SUM_ULP], ulp);
-    l->sum[SUM_ERR2] = _mm256_add_pd(l->sum[SUM_ERR2], _mm256_mul_pd(err, err));
-    l->sum[SUM_X] = _mm256_add_pd(l->sum[SUM_X], x);
-    l->sum[SUM_Y] = _mm256_add_pd(l->sum[SUM_Y], y);
-    l->sum[SUM_XX] = _mm256_add_pd(l->sum[SUM_XX], _mm256_mul_pd(x, x));
-    l->sum[SUM_YY] = _mm256_add_pd(l->sum[SUM_YY], _mm256_mul_pd(y, y));
-    l->sum[SUM_XY] = _mm256_add_pd(l->sum[SUM_XY], _mm256_mul_pd(x, y));
+    l->max_abs = _mm256_max_pd(l->max_abs, abs);
+    l->max_golden = _mm256_max_pd(l->max_golden, _mm256_andnot_pd(_mm256_set1_pd(-0.0), y));
+    l->max_ulp = _mm256_max_pd(l->max_ulp, ulp);
+    l->ulp = _mm256_add_pd(l->ulp, ulp);
+    l->err2 = _mm256_add_pd(l->err2, _mm256_mul_pd(err, err));
+    l->x = _mm256_add_pd(l->x, x);
+    l->y = _mm256_add_pd(l->y, y);
+    l->xx = _mm256_add_pd(l->xx, _mm256_mul_pd(x, x));
+    l->yy = _mm256_add_pd(l->yy, _mm256_mul_pd(y, y));
+    l->xy = _mm256_add_pd(l->xy, _mm256_mul_pd(x, y));
 }
 
 /* 2^(150 - biased exponent): one over the ulp, for rows 1..254. */
@@ -231,15 +230,17 @@ TARGET static inline quad_masks measure_quad(lanes *l, const limits *lim, __m128
         .worst = plain & (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(ulp, lim->threshold, _CMP_GE_OQ))};
 }
 
-TARGET static void store_lanes(assay_accuracy_view *view, const lanes l[2]) {
-    for (size_t h = 0; h < 2; h++) {
-        for (size_t s = 0; s < SUM_COUNT; s++) {
-            _mm256_storeu_pd(view->sum[s] + 4 * h, l[h].sum[s]);
-        }
-        for (size_t m = 0; m < MAX_COUNT; m++) {
-            _mm256_storeu_pd(view->max[m] + 4 * h, l[h].max[m]);
-        }
-    }
+TARGET static inline void lanes_store(assay_accuracy_view *view, const lanes *l, size_t first) {
+    _mm256_storeu_pd(view->sum[SUM_ULP] + first, l->ulp);
+    _mm256_storeu_pd(view->sum[SUM_ERR2] + first, l->err2);
+    _mm256_storeu_pd(view->sum[SUM_X] + first, l->x);
+    _mm256_storeu_pd(view->sum[SUM_Y] + first, l->y);
+    _mm256_storeu_pd(view->sum[SUM_XX] + first, l->xx);
+    _mm256_storeu_pd(view->sum[SUM_YY] + first, l->yy);
+    _mm256_storeu_pd(view->sum[SUM_XY] + first, l->xy);
+    _mm256_storeu_pd(view->max[MAX_ABS] + first, l->max_abs);
+    _mm256_storeu_pd(view->max[MAX_GOLDEN] + first, l->max_golden);
+    _mm256_storeu_pd(view->max[MAX_ULP] + first, l->max_ulp);
 }
 
 TARGET static void measure_block(assay_accuracy_view *view) {
@@ -248,21 +249,16 @@ TARGET static void measure_block(assay_accuracy_view *view) {
                   .threshold = _mm256_set1_pd(assay_accuracy_threshold(view))};
     uint64_t correct = 0;
     size_t i = 0;
-    lanes l[2];
+    const __m256d zero = _mm256_setzero_pd();
+    lanes first = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero}, second = first;
     double ulps[ASSAY_LANES];
-    for (size_t s = 0; s < SUM_COUNT; s++) {
-        l[0].sum[s] = l[1].sum[s] = _mm256_setzero_pd();
-    }
-    for (size_t m = 0; m < MAX_COUNT; m++) {
-        l[0].max[m] = l[1].max[m] = _mm256_setzero_pd();
-    }
     for (; i + 8 <= view->n; i += 8) {
         const __m256i g = load(view->got + i), r = load(view->rounded + i), row = row_of(r);
         const quad_masks low =
-            measure_quad(&l[0], &lim, _mm256_castsi256_si128(g), _mm256_loadu_pd(view->golden + i),
+            measure_quad(&first, &lim, _mm256_castsi256_si128(g), _mm256_loadu_pd(view->golden + i),
                          _mm256_castsi256_si128(row), ulps);
         const quad_masks high =
-            measure_quad(&l[1], &lim, _mm256_extracti128_si256(g, 1), _mm256_loadu_pd(view->golden + i + 4),
+            measure_quad(&second, &lim, _mm256_extracti128_si256(g, 1), _mm256_loadu_pd(view->golden + i + 4),
                          _mm256_extracti128_si256(row, 1), ulps + 4);
         const unsigned special = low.special | high.special << 4;
         const unsigned outside = low.outside | high.outside << 4;
@@ -274,7 +270,8 @@ TARGET static void measure_block(assay_accuracy_view *view) {
             lim.threshold = _mm256_set1_pd(assay_accuracy_threshold(view));
         }
     }
-    store_lanes(view, l);
+    lanes_store(view, &first, 0);
+    lanes_store(view, &second, 4);
     view->accuracy->correctly_rounded += correct;
     assay_accuracy_measure_from(view, i);
 }

@@ -162,22 +162,36 @@ TARGET static inline __m128i cells8(__m256i g, __m256i w, __m256i row) {
     return _mm256_cvtepi32_epi16(_mm256_add_epi32(_mm256_add_epi32(_mm256_slli_epi32(row, 6), row), bin));
 }
 
+/* Named, not indexed: the compiler keeps them in registers. */
 typedef struct lanes {
-    __m512d sum[SUM_COUNT], max[MAX_COUNT];
+    __m512d ulp, err2, x, y, xx, yy, xy, max_abs, max_golden, max_ulp;
 } lanes;
 
 /* Adds one vector of finite pairs (x, y) with its errors to the lanes. */
 TARGET static inline void lanes_add(lanes *l, __m512d x, __m512d y, __m512d err, __m512d abs, __m512d ulp) {
-    l->max[MAX_ABS] = _mm512_max_pd(l->max[MAX_ABS], abs);
-    l->max[MAX_GOLDEN] = _mm512_max_pd(l->max[MAX_GOLDEN], _mm512_abs_pd(y));
-    l->max[MAX_ULP] = _mm512_max_pd(l->max[MAX_ULP], ulp);
-    l->sum[SUM_ULP] = _mm512_add_pd(l->sum[SUM_ULP], ulp);
-    l->sum[SUM_ERR2] = _mm512_add_pd(l->sum[SUM_ERR2], _mm512_mul_pd(err, err));
-    l->sum[SUM_X] = _mm512_add_pd(l->sum[SUM_X], x);
-    l->sum[SUM_Y] = _mm512_add_pd(l->sum[SUM_Y], y);
-    l->sum[SUM_XX] = _mm512_add_pd(l->sum[SUM_XX], _mm512_mul_pd(x, x));
-    l->sum[SUM_YY] = _mm512_add_pd(l->sum[SUM_YY], _mm512_mul_pd(y, y));
-    l->sum[SUM_XY] = _mm512_add_pd(l->sum[SUM_XY], _mm512_mul_pd(x, y));
+    l->max_abs = _mm512_max_pd(l->max_abs, abs);
+    l->max_golden = _mm512_max_pd(l->max_golden, _mm512_abs_pd(y));
+    l->max_ulp = _mm512_max_pd(l->max_ulp, ulp);
+    l->ulp = _mm512_add_pd(l->ulp, ulp);
+    l->err2 = _mm512_add_pd(l->err2, _mm512_mul_pd(err, err));
+    l->x = _mm512_add_pd(l->x, x);
+    l->y = _mm512_add_pd(l->y, y);
+    l->xx = _mm512_add_pd(l->xx, _mm512_mul_pd(x, x));
+    l->yy = _mm512_add_pd(l->yy, _mm512_mul_pd(y, y));
+    l->xy = _mm512_add_pd(l->xy, _mm512_mul_pd(x, y));
+}
+
+TARGET static inline void lanes_store(assay_accuracy_view *view, const lanes *l) {
+    _mm512_storeu_pd(view->sum[SUM_ULP], l->ulp);
+    _mm512_storeu_pd(view->sum[SUM_ERR2], l->err2);
+    _mm512_storeu_pd(view->sum[SUM_X], l->x);
+    _mm512_storeu_pd(view->sum[SUM_Y], l->y);
+    _mm512_storeu_pd(view->sum[SUM_XX], l->xx);
+    _mm512_storeu_pd(view->sum[SUM_YY], l->yy);
+    _mm512_storeu_pd(view->sum[SUM_XY], l->xy);
+    _mm512_storeu_pd(view->max[MAX_ABS], l->max_abs);
+    _mm512_storeu_pd(view->max[MAX_GOLDEN], l->max_golden);
+    _mm512_storeu_pd(view->max[MAX_ULP], l->max_ulp);
 }
 
 /* 2^(150 - biased exponent): one over the ulp, for rows 1..254. */
@@ -193,13 +207,8 @@ TARGET static void measure_block(assay_accuracy_view *view) {
     double threshold = assay_accuracy_threshold(view);
     uint64_t correct = 0;
     size_t i = 0;
-    lanes l;
-    for (size_t s = 0; s < SUM_COUNT; s++) {
-        l.sum[s] = _mm512_setzero_pd();
-    }
-    for (size_t m = 0; m < MAX_COUNT; m++) {
-        l.max[m] = _mm512_setzero_pd();
-    }
+    const __m512d zero = _mm512_setzero_pd();
+    lanes l = {zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
     for (; i + 8 <= view->n; i += 8) {
         const __m256i g = _mm256_loadu_si256((const __m256i *)(const void *)(view->got + i));
         const __m256i r = _mm256_loadu_si256((const __m256i *)(const void *)(view->rounded + i));
@@ -226,12 +235,7 @@ TARGET static void measure_block(assay_accuracy_view *view) {
             threshold = assay_accuracy_threshold(view);
         }
     }
-    for (size_t s = 0; s < SUM_COUNT; s++) {
-        _mm512_storeu_pd(view->sum[s], l.sum[s]);
-    }
-    for (size_t m = 0; m < MAX_COUNT; m++) {
-        _mm512_storeu_pd(view->max[m], l.max[m]);
-    }
+    lanes_store(view, &l);
     view->accuracy->correctly_rounded += correct;
     assay_accuracy_measure_from(view, i);
 }
