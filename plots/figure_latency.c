@@ -1,0 +1,108 @@
+/* figure_latency.c - latency against size, with the machine's floor and roof. */
+#include "figure.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_LINES 8
+
+/* Looks: colours of Okabe and Ito; the candidate blue, the baseline orange. */
+static const struct {
+    const char *callable, *colour;
+    int dash, point;
+} looks[] = {{"candidate", "#0072B2", 1, 7},          {"baseline", "#E69F00", 1, 5},
+             {"candidate_checked", "#009E73", 1, 9},   {"baseline_checked", "#CC79A7", 1, 11},
+             {"candidate_backward", "#56B4E9", 2, 6},  {"baseline_backward", "#D55E00", 2, 4}};
+
+static const char *line_name(report_arena *a, const report_model *m, const report_series *s) {
+    if (strncmp(s->callable, "candidate", 9) == 0) {
+        return report_printf(a, "%s%s", m->implementation, report_words(a, s->callable + 9));
+    }
+    if (strncmp(s->callable, "baseline", 8) == 0) {
+        return report_printf(a, "%s%s", m->baseline[0] != '\0' ? m->baseline : "baseline", report_words(a, s->callable + 8));
+    }
+    return report_words(a, s->callable);
+}
+
+static bool same_line(const report_series *a, const report_series *b) {
+    return strcmp(a->callable, b->callable) == 0 && strcmp(a->figure, b->figure) == 0;
+}
+
+static void write_line(const report_model *m, const report_series *first, FILE *data) {
+    for (size_t i = 0; i < m->series_count; i++) {
+        const report_series *s = &m->series[i];
+        if (same_line(s, first) && s->median_ns > 0 && s->rows > 0) {
+            (void)fprintf(data, "%llu %.17g %.17g %.17g\n", (unsigned long long)s->rows, s->median_ns / 1e3, s->low_ns / 1e3,
+                          s->high_ns / 1e3);
+        }
+    }
+    (void)fputs("\n\n", data);
+}
+
+static void describe_line(const report_model *m, const report_series *s, size_t n, FILE *set) {
+    const bool floor = strcmp(s->scope, "floor") == 0;
+    const bool roof = strcmp(s->scope, "roof") == 0;
+    const char *colour = floor ? "#7f8790" : roof ? "#7f8790" : "#CC79A7";
+    int dash = floor ? 4 : roof ? 3 : 1;
+    int point = floor || roof ? 0 : 13;
+    for (size_t k = 0; k < sizeof looks / sizeof looks[0]; k++) {
+        if (strcmp(looks[k].callable, s->callable) == 0) {
+            colour = looks[k].colour;
+            dash = looks[k].dash;
+            point = looks[k].point;
+        }
+    }
+    (void)fprintf(set, "COLOUR[%zu] = '%s'\nDASH[%zu] = %d\nPOINT[%zu] = %d\nNAME[%zu] = ", n, colour, n, dash, n, point, n);
+    figure_string(set, report_printf(m->arena, "%s%s", line_name(m->arena, m, s),
+                                     floor  ? " (floor)"
+                                     : roof ? " (roof)"
+                                            : ""));
+    (void)fputc('\n', set);
+}
+
+bool figure_latency(const report_model *m, const char *subject, figure_plan *plan, FILE *set, FILE *data) {
+    (void)subject;
+    const report_series *lines[MOST_LINES];
+    size_t count = 0;
+    double low = INFINITY;
+    double high = 0;
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    for (size_t i = 0; i < m->series_count; i++) {
+        const report_series *s = &m->series[i];
+        bool known = !(s->median_ns > 0) || s->rows == 0;
+        for (size_t k = 0; k < count && !known; k++) {
+            known = same_line(lines[k], s);
+        }
+        if (!known && count < MOST_LINES) {
+            lines[count++] = s;
+        }
+        if (s->median_ns > 0 && s->rows > 0) {
+            low = s->low_ns > 0 && s->low_ns < low ? s->low_ns : low;
+            high = s->high_ns > high ? s->high_ns : high;
+            least = s->rows < least ? s->rows : least;
+            most = s->rows > most ? s->rows : most;
+        }
+    }
+    if (count == 0 || !(high > 0) || !isfinite(low)) {
+        return false;
+    }
+    (void)fprintf(set, "LINES = %zu\narray NAME[%zu]\narray COLOUR[%zu]\narray DASH[%zu]\narray POINT[%zu]\n", count, count, count,
+                  count, count);
+    for (size_t k = 0; k < count; k++) {
+        describe_line(m, lines[k], k + 1, set);
+        write_line(m, lines[k], data);
+    }
+    const int bottom = (int)floor(log10(low / 1e3));
+    const int top = (int)ceil(log10(high / 1e3));
+    (void)fprintf(set, "XLOW = %llu / 1.5\nXHIGH = %llu * 1.5\nYLOW = 1e%d\nYHIGH = 1e%d\n", (unsigned long long)least,
+                  (unsigned long long)most, bottom, top);
+    figure_decades(set, "YTICS", bottom, top, 9);
+    plan->title = report_printf(m->arena, "Latency against size on %s", m->device);
+    plan->caption = report_printf(m->arena, "Medians of interleaved samples per call; bars from the 5th to the 95th percentile. The floor is "
+                                            "a call that computes nothing, the roof moves the same bytes and computes nothing.");
+    plan->template_name = "figure_latency.gp";
+    plan->wide_height = 430;
+    plan->narrow_height = 420;
+    return true;
+}

@@ -1,0 +1,188 @@
+/* figure_ulp.c - the signed ulp histogram: total, and by exponent of the reference. */
+#include "compare.h"
+#include "figure.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOT_COMPARABLE 255
+
+typedef struct totals {
+    uint64_t by_distance[ASSAY_ULP_BINS];
+    uint64_t by_cell[ASSAY_ULP_EXPONENTS][ASSAY_ULP_BINS];
+    uint64_t not_comparable, all, largest;
+    int low, high; /* distances that occur */
+    uint64_t checks;
+} totals;
+
+/* Adds up the histograms of a subject over all checks; false when there are none. */
+static bool add_up(const report_model *m, const char *subject, totals *t) {
+    int64_t last = -1;
+    *t = (totals){.low = ASSAY_ULP_HALF, .high = -ASSAY_ULP_HALF};
+    for (size_t i = 0; i < m->bin_count; i++) {
+        const report_bin *b = &m->bins[i];
+        if (strcmp(b->subject, subject) != 0 || b->exponent < 0 || b->exponent > NOT_COMPARABLE ||
+            b->distance < -ASSAY_ULP_HALF || b->distance > ASSAY_ULP_HALF || b->count == 0) {
+            continue;
+        }
+        t->checks += b->seq != last;
+        last = b->seq;
+        t->all += b->count;
+        if (b->exponent == NOT_COMPARABLE) {
+            t->not_comparable += b->count;
+            continue;
+        }
+        t->by_distance[b->distance + ASSAY_ULP_HALF] += b->count;
+        t->by_cell[b->exponent][b->distance + ASSAY_ULP_HALF] += b->count;
+        t->low = b->distance < t->low ? b->distance : t->low;
+        t->high = b->distance > t->high ? b->distance : t->high;
+    }
+    for (size_t i = 0; i < ASSAY_ULP_BINS; i++) {
+        t->largest = t->by_distance[i] > t->largest ? t->by_distance[i] : t->largest;
+    }
+    return t->all > t->not_comparable;
+}
+
+static int decades_of(uint64_t count) {
+    int n = 0;
+    while (count > 1) {
+        count = count / 10 + (count % 10 != 0);
+        n++;
+    }
+    return n;
+}
+
+/* Tics on the distance axis; the outermost bins collect everything beyond. */
+static void distance_tics(FILE *set, int low, int high) {
+    const int span = high - low;
+    const int step = span <= 12 ? 1 : span <= 24 ? 2 : span <= 40 ? 4 : 8;
+    (void)fputs("XTICS = '(", set);
+    bool first = true;
+    for (int d = low; d <= high; d++) {
+        const bool end = d == -ASSAY_ULP_HALF || d == ASSAY_ULP_HALF;
+        if (d % step != 0 && !end) {
+            continue;
+        }
+        (void)fprintf(set, "%s\"%s%s%d\" %d", first ? "" : ", ", end ? (d < 0 ? "\xe2\x89\xa4" : "\xe2\x89\xa5") : "",
+                      d < 0 ? "\xe2\x88\x92" : d > 0 ? "+" : "", d < 0 ? -d : d, d);
+        first = false;
+    }
+    (void)fputs(")'\n", set);
+}
+
+static const char *against(const char *subject) {
+    return strcmp(subject, "accuracy") == 0 ? "FP64 golden rounded to FP32" : "what it is compared with";
+}
+
+/* Colour class of a bar by its share of all elements. */
+static int share_class(uint64_t count, uint64_t all) {
+    const double share = (double)count / (double)all;
+    return share >= 0.1 ? 1 : share >= 0.01 ? 2 : share >= 0.001 ? 3 : share >= 0.0001 ? 4 : 5;
+}
+
+bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, FILE *set, FILE *data) {
+    totals *t = report_arena_alloc(m->arena, sizeof *t);
+    report_arena *a = m->arena;
+    if (t == NULL || !add_up(m, subject, t)) {
+        return false;
+    }
+    const int low = t->low < -3 ? t->low : -3;
+    const int high = t->high > 3 ? t->high : 3;
+    int bars = 0;
+    for (int d = low; d <= high; d++) {
+        const uint64_t count = t->by_distance[d + ASSAY_ULP_HALF];
+        if (count > 0) {
+            bars++;
+            (void)fprintf(data, "%d %llu %d ", d, (unsigned long long)count, share_class(count, t->all));
+            figure_field(data, report_share_text(a, count, t->all));
+            (void)fputc('\n', data);
+        }
+    }
+    if (t->not_comparable > 0) {
+        (void)fprintf(data, "%d %llu 6 ", high + 2, (unsigned long long)t->not_comparable);
+        figure_field(data, report_share_text(a, t->not_comparable, t->all));
+        (void)fputc('\n', data);
+    }
+    plan->title = report_printf(a, "Distance of %s from the %s", m->implementation, against(subject));
+    plan->caption = report_printf(a, "Signed ulp distance, %s over %s. %s at distance 0.%s", report_printf(a, "%s elements", report_count_text(a, t->all)),
+                                  t->checks == 1 ? "one check" : report_printf(a, "%llu checks", (unsigned long long)t->checks),
+                                  report_share_text(a, t->by_distance[ASSAY_ULP_HALF], t->all),
+                                  t->not_comparable > 0
+                                      ? report_printf(a, " Not comparable (NaN or infinity on one side): %s.",
+                                                      report_count_text(a, t->not_comparable))
+                                      : "");
+    plan->template_name = "figure_ulp.gp";
+    plan->wide_height = 400;
+    plan->narrow_height = 340;
+    const int top = decades_of(t->largest > t->not_comparable ? t->largest : t->not_comparable);
+    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nBARS = %d\nYTOP = 1e%d\nNA = %d\nNAX = %d\n", low, high, bars, top + 1,
+                  t->not_comparable > 0, high + 2);
+    distance_tics(set, low, high);
+    figure_decades(set, "YTICS", 0, top, 8);
+    return true;
+}
+
+/* Tics of the exponent axis: its rows are the exponents that occur, from small to large. */
+static void exponent_tics(FILE *set, const int *labels, int rows) {
+    const int step = (rows + 15) / 16;
+    (void)fputs("YTICS = '(", set);
+    bool first = true;
+    for (int r = 0; r < rows; r++) {
+        const bool zero = labels[r] == 0; /* zeros and subnormals */
+        if (!zero && (rows - 1 - r) % step != 0) {
+            continue;
+        }
+        if (zero) {
+            (void)fprintf(set, "\"0\" %d", r);
+        } else {
+            const int power = labels[r] - 127;
+            (void)fprintf(set, "%s\"%s%d\" %d", first ? "" : ", ", power < 0 ? "\xe2\x88\x92" : "", power < 0 ? -power : power, r);
+        }
+        first = false;
+    }
+    (void)fputs(")'\n", set);
+}
+
+bool figure_exponents(const report_model *m, const char *subject, figure_plan *plan, FILE *set, FILE *data) {
+    totals *t = report_arena_alloc(m->arena, sizeof *t);
+    report_arena *a = m->arena;
+    if (t == NULL || !add_up(m, subject, t)) {
+        return false;
+    }
+    int rows = 0;
+    int labels[ASSAY_ULP_EXPONENTS];
+    uint64_t largest = 1;
+    for (int e = 0; e < NOT_COMPARABLE; e++) {
+        bool any = false;
+        for (int d = t->low; d <= t->high; d++) {
+            const uint64_t count = t->by_cell[e][d + ASSAY_ULP_HALF];
+            if (count > 0) {
+                any = true;
+                largest = count > largest ? count : largest;
+                (void)fprintf(data, "%d %d %llu\n", d, rows, (unsigned long long)count);
+            }
+        }
+        if (any) {
+            labels[rows++] = e;
+        }
+    }
+    if (rows < 2) {
+        return false;
+    }
+    const int low = t->low < -3 ? t->low : -3;
+    const int high = t->high > 3 ? t->high : 3;
+    exponent_tics(set, labels, rows);
+    distance_tics(set, low, high);
+    figure_decades(set, "CBTICS", 0, decades_of(largest), 7);
+    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nROWS = %d\nCBTOP = %llu\n", low, high, rows,
+                  (unsigned long long)(largest > 10 ? largest : 10));
+    plan->title = report_printf(a, "Distance of %s by size of the %s", m->implementation,
+                                strcmp(subject, "accuracy") == 0 ? "golden" : "reference");
+    plan->caption = report_printf(a, "%s elements, counted by signed ulp distance and by the binary exponent e of the reference "
+                                     "(2^e \xe2\x89\xa4 |x| < 2^(e+1); 0 stands for zeros and subnormals).",
+                                  report_count_text(a, t->all - t->not_comparable));
+    plan->template_name = "figure_exponents.gp";
+    plan->wide_height = 150 + (rows < 12 ? 20 : 13) * rows;
+    plan->narrow_height = 170 + (rows < 12 ? 16 : 9) * rows;
+    return true;
+}

@@ -1,0 +1,87 @@
+/* report_timing.c - medians, ratios, floors and roofs of timing series. Everything comes from the raw samples. */
+#include "report_model.h"
+#include "report_stats.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The series of the same check that `s` is compared with: "candidate<rest>" with "baseline<rest>", else with the baseline of
+ * the same scope. NULL when there is none. */
+static const report_series *partner_of(const report_model *model, const report_series *s) {
+    static const char prefix[] = "candidate";
+    if (strncmp(s->callable, prefix, sizeof prefix - 1) != 0) {
+        return NULL;
+    }
+    const char *wanted = report_printf(model->arena, "baseline%s", s->callable + sizeof prefix - 1);
+    const report_series *fallback = NULL;
+    for (size_t i = 0; i < model->series_count; i++) {
+        const report_series *other = &model->series[i];
+        if (other->seq != s->seq || other->rows != s->rows || strcmp(other->figure, s->figure) != 0) {
+            continue;
+        }
+        if (strcmp(other->callable, wanted) == 0) {
+            return other;
+        }
+        if (strncmp(other->callable, "baseline", 8) == 0 && strcmp(other->scope, s->scope) == 0) {
+            fallback = other;
+        }
+    }
+    return fallback;
+}
+
+/* The fastest series with this scope (floor, roof) of the same check. */
+static const report_series *bound_of(const report_model *model, const report_series *s, const char *scope) {
+    const report_series *best = NULL;
+    for (size_t i = 0; i < model->series_count; i++) {
+        const report_series *other = &model->series[i];
+        if (other == s || other->seq != s->seq || strcmp(other->scope, scope) != 0 || other->count == 0) {
+            continue;
+        }
+        if (best == NULL || (strcmp(scope, "roof") == 0 ? other->gbps > best->gbps : other->median_ns < best->median_ns)) {
+            best = other;
+        }
+    }
+    return best;
+}
+
+static void derive_one(report_model *model, report_series *s) {
+    double *scratch = report_arena_alloc(model->arena, s->count * sizeof *scratch);
+    s->median_ns = s->low_ns = s->high_ns = (double)NAN;
+    if (scratch == NULL || s->count == 0) {
+        return;
+    }
+    const double calls = s->repeat == 0 ? 1.0 : (double)s->repeat;
+    memcpy(scratch, s->samples_ns, s->count * sizeof *scratch);
+    s->median_ns = report_quantile(scratch, s->count, 0.5) / calls;
+    s->low_ns = report_quantile(scratch, s->count, 0.05) / calls;
+    s->high_ns = report_quantile(scratch, s->count, 0.95) / calls;
+    s->gbps = s->median_ns > 0 ? (double)s->bytes / s->median_ns : 0.0; /* bytes per ns = GB/s */
+}
+
+void report_timing_derive(report_model *model) {
+    for (size_t i = 0; i < model->series_count; i++) {
+        derive_one(model, &model->series[i]);
+    }
+    for (size_t i = 0; i < model->series_count; i++) {
+        report_series *s = &model->series[i];
+        if (strcmp(s->scope, "floor") == 0 || strcmp(s->scope, "roof") == 0) {
+            continue;
+        }
+        s->floor = bound_of(model, s, "floor");
+        s->roof = bound_of(model, s, "roof");
+        s->against = partner_of(model, s);
+        if (s->against != NULL) {
+            const double scale = (s->against->repeat == 0 ? 1.0 : (double)s->against->repeat) /
+                                 (s->repeat == 0 ? 1.0 : (double)s->repeat);
+            report_ratio ratio;
+            if (!report_bootstrap_ratio(s->samples_ns, s->count, s->against->samples_ns, s->against->count,
+                                        s->count == s->against->count, &ratio)) {
+                s->against = NULL;
+                continue;
+            }
+            s->ratio = ratio.ratio * scale;
+            s->ratio_low = ratio.low * scale;
+            s->ratio_high = ratio.high * scale;
+        }
+    }
+}
