@@ -14,6 +14,7 @@ struct assay_store {
     sqlite3 *db;
     char *path;
     assay_store_mode mode;
+    unsigned depth;                          /* of nested transactions; only the outermost is real */
     sqlite3_stmt *insert[ASSAY_TABLE_COUNT]; /* prepared on first use */
     int columns[ASSAY_TABLE_COUNT];          /* bound columns of insert[] */
 };
@@ -30,6 +31,18 @@ assay_code assay_schema_image(unsigned char **image, size_t *bytes, assay_error 
  * each; no object of `db` is used. Returns SQLITE_OK or the error that reading gave. */
 int assay_schema_compare(sqlite3 *db, sqlite3 *reference, void (*differs)(void *context, const char *line),
                          void *context);
+
+/* ---- store_file.c ---- */
+/* Judges a path by its first bytes; *exists is false, and the code OK, when there is nothing. */
+assay_code assay_file_inspect(const char *path, bool *exists, assay_error *error);
+/* Creates an empty database: written beside its place, synced, linked to its name. When another process was
+ * faster, its file stays. */
+assay_code assay_file_create(const char *path, assay_error *error);
+/* SQLite URI of an absolute path: percent-encoded, `query` appended; NULL when memory is short. sqlite3_free.
+ */
+char *assay_file_uri(const char *real, const char *query);
+/* True when path + suffix exists and is not empty. */
+bool assay_file_side_exists(const char *path, const char *suffix);
 
 /* ---- store_open.c ---- */
 /* Opens an existing file without checking its schema: header, flags and limits only. Views and triggers are
@@ -85,8 +98,9 @@ assay_code assay_row_next_id(assay_store *store, const char *table, const char *
  * row. */
 assay_code assay_query_int(assay_store *store, const char *sql, int64_t a, int64_t b, int64_t *value,
                            bool *found, assay_error *error);
+/* Transactions nest: the caller of an outer one must pass on the failure of an inner one. */
 assay_code assay_txn_begin(assay_store *store, assay_error *error);
-/* Commits when code is OK, else rolls back; returns code, or the failure of the commit. */
+/* The outermost end commits when code is OK, else rolls back; returns code, or the failure of the commit. */
 assay_code assay_txn_end(assay_store *store, assay_code code, assay_error *error);
 
 /* ---- verdict.c ---- */

@@ -209,15 +209,23 @@ assay_code assay_txn_begin(assay_store *store, assay_error *error) {
         return assay_fail(error, ASSAY_CODE_INTERNAL, "evidence database '%s' was opened for reading only",
                           store->path);
     }
+    if (store->depth > 0) {
+        store->depth++;
+        return ASSAY_CODE_OK;
+    }
     /* IMMEDIATE: another writer is met here, where nothing is lost, and not at the commit. */
     if (sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
         return assay_sqlite_fail(store->db, store->path, ASSAY_CODE_INTERNAL, "starting a transaction",
                                  error);
     }
+    store->depth = 1;
     return ASSAY_CODE_OK;
 }
 
 assay_code assay_txn_end(assay_store *store, assay_code code, assay_error *error) {
+    if (--store->depth > 0) {
+        return code;
+    }
     if (code == ASSAY_CODE_OK && sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
         code = assay_sqlite_fail(store->db, store->path, ASSAY_CODE_INTERNAL, "committing", error);
     }
