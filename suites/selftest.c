@@ -248,7 +248,7 @@ static assay_code begin(assay_store *store, const assay_selftest_options *o, ass
             .strength = ASSAY_STRENGTH_SAMPLED,
             .name = format("selftest/%s%s", s->name, ""),
             .case_json = format("{\"subject\":\"%s\",\"expected\":\"%s\"}", s->name, s->expected),
-            .repro = format("assay selftest --op %s --filter %s", o->op, s->name)};
+            .repro = format("assay selftest --op %s --only %s", o->op, s->name)};
     }
     assay_code code = describe(o, &record, &binary, sha256, path, sizeof path, &contract, &provenance, error);
     if (code == ASSAY_CODE_OK) {
