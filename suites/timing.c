@@ -3,9 +3,10 @@
  * derived. A worker times itself beside the candidate, so its claims are checked against the judge's clock
  * over batches; a claim that cannot be true is mistrusted.
  *
- * The floor is the smallest valid call (one row, two channels): the protocol has no empty call, and this one
- * shows what a call costs that computes almost nothing, in the worker (samples of "floor") and as a round
- * trip (metric floor_roundtrip_ns). */
+ * The floor is a call without an input, which is refused at once: the protocol has no empty call, and a small
+ * valid call of another shape would throw out what the candidate caches for the timed one. It shows what
+ * entering the adapter costs in the worker (samples of "floor") and as a round trip (metric
+ * floor_roundtrip_ns). */
 #include "timing_run.h"
 
 #include "clock.h"
@@ -70,7 +71,9 @@ static void record_samples(assay_context *context, const assay_timing_bench *ben
         assay_record_series(context, &series);
         medians[i] = assay_timing_median(own, samples->count, scratch);
         metric(context, text->name, "median_ns", medians[i], "ns");
-        metric(context, text->name, "gbps", assay_timing_gbps(slot->bytes, medians[i]), "GB/s");
+        if (slot->bytes > 0) {
+            metric(context, text->name, "gbps", assay_timing_gbps(slot->bytes, medians[i]), "GB/s");
+        }
         metric(context, text->name, "roundtrip_ns",
                assay_timing_median(samples->outer_ns + i * samples->capacity, samples->count, scratch), "ns");
     }
@@ -94,6 +97,14 @@ static void record_ratio(assay_context *context, const assay_check *check, const
     metric(context, name, "high95", ratio.high, "");
 }
 
+static double least(const uint64_t *values, size_t n) {
+    uint64_t lowest = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        lowest = values[i] < lowest ? values[i] : lowest;
+    }
+    return (double)lowest;
+}
+
 /* Checks each worker's claims against the judge's clock and the roof. False only for harness faults or
  * trouble. */
 static bool check_claims(assay_context *context, assay_timing_bench *bench,
@@ -101,16 +112,13 @@ static bool check_claims(assay_context *context, assay_timing_bench *bench,
                          assay_result *result, assay_error *error) {
     size_t floor_slot = find_role(bench, ASSAY_TIMING_FLOOR);
     size_t roof_slot = find_role(bench, ASSAY_TIMING_ROOF);
-    double floor_ns = 1e18;
-    for (size_t i = 0; i < samples->count; i++) {
-        double outer = (double)samples->outer_ns[floor_slot * samples->capacity + i];
-        floor_ns = outer < floor_ns ? outer : floor_ns;
-    }
+    double floor_ns = least(samples->outer_ns + floor_slot * samples->capacity, samples->count);
+    double roof_ns = least(samples->own_ns + roof_slot * samples->capacity, samples->count);
     assay_record_metric(context, "floor_roundtrip_least_ns", floor_ns, "ns");
+    assay_record_metric(context, "floor_is_refused_call", bench->floor_refused ? 1.0 : 0.0, "");
     for (size_t i = 0; i < bench->count; i++) {
         assay_timing_slot *slot = &bench->slots[i];
-        assay_timing_claim claim = {
-            .single_median = medians[i], .floor = floor_ns, .roof = medians[roof_slot]};
+        assay_timing_claim claim = {.single_median = medians[i], .floor = floor_ns, .roof = roof_ns};
         char reason[200];
         if (slot->worker == NULL || slot->role == ASSAY_TIMING_FLOOR) {
             continue;
@@ -124,6 +132,7 @@ static bool check_claims(assay_context *context, assay_timing_bench *bench,
         metric(context, name, "batch_calls", (double)claim.batch_calls, "");
         metric(context, name, "batch_own_ns", claim.batch_own, "ns");
         metric(context, name, "batch_outer_ns", claim.batch_outer, "ns");
+        metric(context, name, "batch_least_ns", claim.least_outer, "ns");
         if (!assay_timing_trust(&claim, reason, sizeof reason) && result->outcome == ASSAY_OUTCOME_NOT_RUN) {
             result->bad++;
             assay_result_set(result, ASSAY_OUTCOME_MISTRUSTED, "%s %s", name, reason);

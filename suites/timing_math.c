@@ -188,8 +188,9 @@ bool assay_timing_bootstrap(const uint64_t *a, const uint64_t *b, size_t n, assa
 
 bool assay_timing_trust(const assay_timing_claim *claim, char *reason, size_t bytes) {
     double seen = claim->batch_outer - claim->floor;
-    double per_call = seen / (double)(claim->batch_calls == 0 ? 1 : claim->batch_calls);
-    double batch_call = claim->batch_own / (double)(claim->batch_calls == 0 ? 1 : claim->batch_calls);
+    double calls = (double)(claim->batch_calls == 0 ? 1 : claim->batch_calls);
+    double per_call = (claim->least_outer - claim->floor) / calls;
+    double batch_call = claim->batch_own / calls;
     /* The judge counts a whole round trip, so an honest claim never exceeds what the judge saw. */
     if (claim->batch_own > claim->batch_outer) {
         (void)snprintf(reason, bytes, "claims %.0f ns for a batch that took %.0f ns by the judge's clock",
@@ -202,7 +203,7 @@ bool assay_timing_trust(const assay_timing_claim *claim, char *reason, size_t by
                        claim->batch_own, (unsigned long long)claim->batch_calls, seen);
         return false;
     }
-    if (seen > 0.0 && claim->single_median < ASSAY_TIMING_SINGLE_SHARE * per_call) {
+    if (claim->single_median < ASSAY_TIMING_SINGLE_SHARE * per_call) {
         (void)snprintf(reason, bytes,
                        "claims a median of %.0f ns for single calls, a call in a batch takes %.0f ns",
                        claim->single_median, per_call);

@@ -67,11 +67,12 @@ bool assay_timing_bootstrap(const uint64_t *a, const uint64_t *b, size_t n, assa
 /* What is known of a self-timed callable. All in nanoseconds. */
 typedef struct assay_timing_claim {
     double single_median; /* own time of single calls */
-    double batch_own;     /* own time of the fastest batch, by the judge's clock */
+    double batch_own;     /* own time of the batch whose claim comes nearest to what the judge saw */
     double batch_outer;   /* the judge's time of that batch */
+    double least_outer;   /* the judge's time of the shortest batch of as many calls */
     uint64_t batch_calls;
     double floor;   /* the judge's time of a round trip that computes (almost) nothing */
-    double roof;    /* time a plain fill of the same bytes takes on this machine, 0 = unknown */
+    double roof;    /* least time a plain fill of the same bytes took on this machine, 0 = unknown */
     uint64_t bytes; /* output bytes of one call */
 } assay_timing_claim;
 

@@ -30,17 +30,19 @@ static bool answered_ok(assay_timing_bench *bench, const assay_call_reply *reply
     return false;
 }
 
+/* The floor's call has no input and is refused at once; where a candidate does not survive that, it is one
+ * row. */
 static bool worker_call(assay_timing_slot *slot, assay_error *error) {
     assay_timing_bench *bench = slot->bench;
     const assay_timing_layout *l = slot->layout;
     bool backward = slot->role == ASSAY_TIMING_BACKWARD || slot->role == ASSAY_TIMING_BASELINE_BACKWARD;
-    bool small = slot->role == ASSAY_TIMING_FLOOR;
-    const assay_attrs *attrs = small                                ? &bench->small
-                               : slot->role == ASSAY_TIMING_CHECKED ? &bench->checked
-                                                                    : &bench->unchecked;
-    const assay_tensor *const forward_inputs[] = {small ? &l->small_input : &l->input};
+    bool floor = slot->role == ASSAY_TIMING_FLOOR;
+    const assay_attrs *attrs = slot->role == ASSAY_TIMING_CHECKED ? &bench->checked : &bench->unchecked;
+    const assay_tensor *const forward_inputs[] = {!floor                 ? &l->input
+                                                  : bench->floor_refused ? NULL
+                                                                         : &l->one_input};
     const assay_tensor *const backward_inputs[] = {&l->upstream, &l->saved, &l->input};
-    const assay_tensor *const outputs[] = {backward ? &l->gradient : small ? &l->small_output : &l->output};
+    const assay_tensor *const outputs[] = {backward ? &l->gradient : floor ? &l->one_output : &l->output};
     assay_call_spec spec = {.op = bench->context->op->name,
                             .backward = backward,
                             .attrs = attrs->items,
@@ -50,8 +52,13 @@ static bool worker_call(assay_timing_slot *slot, assay_error *error) {
                             .outputs = outputs,
                             .output_count = 1,
                             .repeat = slot->repeat};
-    return assay_worker_call(slot->worker, &spec, &slot->reply, error) &&
-           answered_ok(bench, &slot->reply, assay_timing_roles[slot->role].name);
+    if (!assay_worker_call(slot->worker, &spec, &slot->reply, error)) {
+        return false;
+    }
+    if (floor && slot->reply.result == ASSAY_CALL_ANSWERED && slot->reply.status == ASSAY_INVALID_ARGUMENT) {
+        return true;
+    }
+    return answered_ok(bench, &slot->reply, assay_timing_roles[slot->role].name);
 }
 
 static bool call_worker(void *user, uint64_t *own_ns, assay_error *error) {
@@ -87,13 +94,12 @@ static bool lay_out(assay_timing_bench *bench, assay_worker *worker, const assay
                 assay_direct_alloc(arena, ASSAY_DTYPE_F32, rows, channels, 0, 0, &l->output, error) &&
                 assay_direct_alloc(arena, ASSAY_DTYPE_F32, rows, channels, 0, 0, &l->saved, error) &&
                 assay_direct_alloc(arena, ASSAY_DTYPE_F32, rows, channels, 0, 0, &l->upstream, error) &&
-                assay_direct_alloc(arena, c->dtype, rows, 0, 1, 0, &l->gradient, error) &&
-                assay_direct_alloc(arena, c->dtype, 1, 0, 1, 0, &l->small_input, error) &&
-                assay_direct_alloc(arena, ASSAY_DTYPE_F32, 1, 2, 0, 0, &l->small_output, error);
+                assay_direct_alloc(arena, c->dtype, rows, 0, 1, 0, &l->gradient, error);
     if (good) {
         assay_case_inputs(c, 0, rows, x);
         assay_direct_put(&l->input, x);
-        assay_direct_put(&l->small_input, x);
+        assay_direct_rows(&l->input, 0, 1, &l->one_input);
+        assay_direct_rows(&l->output, 0, 1, &l->one_output);
         assay_case_upstream(bench->context, c, channels, 0, rows, l->upstream.data);
         assay_direct_fill(&l->output, ASSAY_POISON_A); /* touch the pages */
         assay_call_reply reply;
@@ -123,8 +129,6 @@ bool assay_timing_bench_open(assay_timing_bench *bench, assay_context *context, 
     bench->channels = assay_direct_channels(context, &check->c);
     bench->checked = bench->unchecked = check->c.attrs;
     (void)assay_direct_attr_set(&bench->unchecked, "check_range", 0.0);
-    bench->small = bench->unchecked;
-    (void)assay_direct_attr_set(&bench->small, "width", 2.0);
     bench->fill_bytes = bench->rows * bench->channels * sizeof(float);
     bench->fill = assay_direct_memory(bench->fill_bytes, 1, error);
     if (bench->fill == NULL || !lay_out(bench, lane->candidate, &check->c, &bench->candidate, error) ||
@@ -145,7 +149,14 @@ bool assay_timing_bench_open(assay_timing_bench *bench, assay_context *context, 
     if (lane->baseline != NULL && assay_worker_offers(lane->baseline, op, true)) {
         add_slot(bench, ASSAY_TIMING_BASELINE_BACKWARD, lane->baseline, &bench->baseline, backward);
     }
-    add_slot(bench, ASSAY_TIMING_FLOOR, lane->candidate, &bench->candidate, 12);
+    add_slot(bench, ASSAY_TIMING_FLOOR, lane->candidate, &bench->candidate, 0);
+    bench->floor_refused = true;
+    if (!worker_call(&bench->slots[bench->count - 1], error)) {
+        bench->floor_refused =
+            false; /* it died of the null input: validation's business, not a reason to give up here */
+        bench->troubled = false;
+        bench->trouble = (assay_result){.outcome = ASSAY_OUTCOME_NOT_RUN};
+    }
     add_slot(bench, ASSAY_TIMING_ROOF, NULL, NULL, bench->fill_bytes);
     return true;
 }
@@ -159,25 +170,42 @@ void assay_timing_bench_close(assay_timing_bench *bench) {
 
 #define BATCH_NS    1000000.0 /* long enough by the judge's clock */
 #define BATCH_LIMIT 16384U
-#define BATCHES     4
+#define BATCHES     5
+#define BATCH_TRIES 60 /* on a busy machine others run between the worker's clock and the judge's */
+
+/* Adds one batch: the shortest by the judge's clock, and the one whose claim comes nearest to what the judge
+ * saw. */
+static void add_batch(const assay_timing_slot *slot, double floor_ns, bool first, assay_timing_claim *claim) {
+    double outer = (double)slot->reply.judge_ns;
+    double own = (double)slot->reply.worker_ns;
+    if (first || outer < claim->least_outer) {
+        claim->least_outer = outer;
+    }
+    if (first || own * (claim->batch_outer - floor_ns) > claim->batch_own * (outer - floor_ns)) {
+        claim->batch_own = own;
+        claim->batch_outer = outer;
+    }
+}
 
 bool assay_timing_batch(assay_timing_slot *slot, double floor_ns, assay_timing_claim *claim,
                         assay_error *error) {
     double enough = 10.0 * floor_ns > BATCH_NS ? 10.0 * floor_ns : BATCH_NS;
     bool good = true;
-    slot->repeat = 2;
-    do {
-        slot->repeat *= 2;
+    int kept = 0;
+    slot->repeat = 4;
+    while (good && kept < BATCH_TRIES) {
         good = worker_call(slot, error);
-    } while (good && (double)slot->reply.judge_ns < enough && slot->repeat < BATCH_LIMIT);
-    claim->batch_calls = slot->repeat;
-    claim->batch_outer = (double)slot->reply.judge_ns;
-    claim->batch_own = (double)slot->reply.worker_ns;
-    for (int i = 0; good && i < BATCHES; i++) {
-        good = worker_call(slot, error);
-        if (good && (double)slot->reply.judge_ns < claim->batch_outer) {
-            claim->batch_outer = (double)slot->reply.judge_ns;
-            claim->batch_own = (double)slot->reply.worker_ns;
+        if (good && (double)slot->reply.judge_ns < enough && slot->repeat < BATCH_LIMIT) {
+            /* Too short, also when an earlier one of this length was held up and looked long enough. */
+            slot->repeat *= 2;
+            kept = 0;
+            continue;
+        }
+        add_batch(slot, floor_ns, kept++ == 0, claim);
+        claim->batch_calls = slot->repeat;
+        if (kept >= BATCHES &&
+            claim->batch_own >= ASSAY_TIMING_CLAIM_SHARE * (claim->batch_outer - floor_ns)) {
+            break;
         }
     }
     slot->repeat = 1;
@@ -222,11 +250,13 @@ assay_timing_pin *assay_timing_pin_open(const assay_lane *lane, int *cpu) {
         free(pin);
         return NULL;
     }
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        *cpu = CPU_ISSET(i, &pin->before) ? i : *cpu; /* the last one: the first serves most interrupts */
-    }
     CPU_ZERO(&one);
-    CPU_SET(*cpu, &one);
+    for (size_t i = CPU_SETSIZE; i-- > 0 && *cpu < 0;) {
+        if (CPU_ISSET(i, &pin->before)) { /* the last one: the first serves most interrupts */
+            *cpu = (int)i;
+            CPU_SET(i, &one);
+        }
+    }
     if (!pin_all(lane, &one)) {
         *cpu = -1;
     }

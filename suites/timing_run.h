@@ -12,7 +12,7 @@ typedef enum assay_timing_role {
     ASSAY_TIMING_BASELINE,  /* check_range off */
     ASSAY_TIMING_BACKWARD,  /* backward alone; its saved output was made before */
     ASSAY_TIMING_BASELINE_BACKWARD,
-    ASSAY_TIMING_FLOOR, /* the smallest valid call: one row, two channels */
+    ASSAY_TIMING_FLOOR, /* a call that is refused at once */
     ASSAY_TIMING_ROOF,  /* the judge fills as many bytes as the output has */
     ASSAY_TIMING_ROLE_COUNT
 } assay_timing_role;
@@ -22,10 +22,10 @@ typedef struct assay_timing_text {
 } assay_timing_text;
 extern const assay_timing_text assay_timing_roles[ASSAY_TIMING_ROLE_COUNT];
 
-/* Buffers of one worker: the timed case and the smallest case. */
+/* Buffers of one worker. */
 typedef struct assay_timing_layout {
     assay_tensor input, output, saved, upstream, gradient;
-    assay_tensor small_input, small_output;
+    assay_tensor one_input, one_output; /* views of the first row */
 } assay_timing_layout;
 
 struct assay_timing_bench;
@@ -42,13 +42,14 @@ typedef struct assay_timing_slot {
 typedef struct assay_timing_bench {
     const assay_context *context;
     size_t rows, channels;
-    assay_attrs checked, unchecked, small;
+    assay_attrs checked, unchecked;
     assay_timing_layout candidate, baseline;
     void *fill; /* the roof's memory */
     size_t fill_bytes;
     assay_timing_slot slots[ASSAY_TIMING_ROLE_COUNT];
     assay_timing_callable callables[ASSAY_TIMING_ROLE_COUNT];
     size_t count;
+    bool floor_refused;   /* the floor is a call without an input; else the smallest valid call */
     assay_result trouble; /* set when a call did not answer ok */
     bool troubled;
 } assay_timing_bench;

@@ -123,6 +123,13 @@ static bool lay_out(laid_call *laid, size_t index, assay_arena *arena, assay_err
     return true;
 }
 
+/* True when no byte of the output's segment, zones included, differs from the poison. */
+static bool untouched(const assay_tensor *output) {
+    assay_tensor whole = *output;
+    whole.span_bytes = 0; /* everything counts as zone */
+    return assay_tensor_zone_damage(&whole, ASSAY_POISON_A, NULL) == 0;
+}
+
 /* Lays the call out afresh, makes it, and looks at what changed. False only for harness faults. */
 static bool make_call(const assay_context *context, assay_worker *worker, laid_call *laid,
                       assay_error *error) {
@@ -141,7 +148,9 @@ static bool make_call(const assay_context *context, assay_worker *worker, laid_c
             return false;
         }
         *slot = call->tensors[i].null ? NULL : &laid->tensors[i];
-        assay_tensor_hash(&laid->tensors[i], before[i]);
+        if (!call->tensors[i].output) {
+            assay_tensor_hash(&laid->tensors[i], before[i]);
+        }
     }
     laid->output_count = call->count - call->input_count;
     assay_call_spec spec = {.op = context->op->name,
@@ -157,13 +166,13 @@ static bool make_call(const assay_context *context, assay_worker *worker, laid_c
     }
     laid->outputs_changed = laid->inputs_changed = false;
     laid->zone_damage = 0;
-    for (size_t i = 0; i < call->count; i++) {
+    for (size_t i = 0; i < call->input_count; i++) {
         assay_tensor_hash(&laid->tensors[i], after);
-        bool changed = memcmp(before[i], after, sizeof after) != 0;
-        *(call->tensors[i].output ? &laid->outputs_changed : &laid->inputs_changed) |= changed;
-        if (call->tensors[i].output) {
-            laid->zone_damage += assay_tensor_zone_damage(&laid->tensors[i], ASSAY_POISON_A, NULL);
-        }
+        laid->inputs_changed |= memcmp(before[i], after, sizeof after) != 0;
+    }
+    for (size_t i = call->input_count; i < call->count; i++) {
+        laid->outputs_changed |= !untouched(&laid->tensors[i]);
+        laid->zone_damage += assay_tensor_zone_damage(&laid->tensors[i], ASSAY_POISON_A, NULL);
     }
     return true;
 }
