@@ -187,7 +187,7 @@ assay_code assay_file_create(const char *path, assay_error *error) {
         const mode_t mask = umask(0);
         (void)umask(mask);
         ok = write_all(fd, image, bytes) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
-        ok = ok && (link(name, path) == 0 || errno == EEXIST ||
+        ok = ok && (link(name, path) == 0 || (errno == EEXIST && access(path, F_OK) == 0) ||
                     ((errno == EPERM || errno == ENOTSUP) && rename(name, path) == 0));
         const int saved = errno;
         (void)close(fd);

@@ -107,7 +107,8 @@ assay_code assay_store_open_raw(const char *path, assay_store_mode mode, sqlite3
         (void)open_and_touch(real, write_flags, "", db);
         (void)sqlite3_close(*db);
         rc = open_and_touch(real, SQLITE_OPEN_READONLY, "", db);
-    } else if (mode == ASSAY_STORE_READ && (rc & 0xff) == SQLITE_CANTOPEN &&
+    } else if (mode == ASSAY_STORE_READ &&
+               ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) &&
                !assay_file_side_exists(real, "-wal")) {
         /* A WAL file on read-only media: nobody can write to it, so it may be read as it is. */
         (void)sqlite3_close(*db);
