@@ -201,7 +201,7 @@ static void accuracy_one(assay_accuracy *a, uint32_t got, double golden, uint64_
     if (a->histogram != NULL) {
         count_distance(a->histogram, 255, same ? 0 : ASSAY_ULP_HALF);
     }
-    if (!(isinf(x) && isinf(golden) && signbit(x) == signbit(golden))) {
+    if (!(isinf(x) && isinf(golden) && (x > 0) == (golden > 0))) {
         a->not_comparable += 1;
         a->max_ulp = (double)INFINITY;
         judge_outside(a, got, golden, index);
