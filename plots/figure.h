@@ -28,6 +28,8 @@ void figure_string(FILE *out, const char *text);
 void figure_assign(FILE *out, const char *name, const char *text);
 /* Text for a quoted field of the data file: double quotes replaced. */
 void figure_field(FILE *out, const char *text);
+/* The same inside a single-quoted macro that gnuplot evaluates later: single quotes and commands are impossible in it. */
+void figure_macro_field(FILE *out, const char *text);
 /* Tics for a decimal logarithmic axis from 10^low to 10^high, as the argument of `set ytics`: ("10⁻⁵" 1e-05, ...), at most
  * `most` of them, as an assignment to the macro `name`. */
 void figure_decades(FILE *out, const char *name, int low, int high, int most);

@@ -9,7 +9,7 @@
 /* Looks: colours of Okabe and Ito; the candidate blue, the baseline orange. */
 static const struct {
     const char *callable, *colour;
-    int dash, point;
+    int dash, point; /* dash: 1 solid, 2 dashed, 3 dotted, 4 long; defined in the template */
 } looks[] = {{"candidate", "#0072B2", 1, 7},          {"baseline", "#E69F00", 1, 5},
              {"candidate_checked", "#009E73", 1, 9},   {"baseline_checked", "#CC79A7", 1, 11},
              {"candidate_backward", "#56B4E9", 2, 6},  {"baseline_backward", "#D55E00", 2, 4}};
@@ -53,10 +53,7 @@ static void describe_line(const report_model *m, const report_series *s, size_t 
         }
     }
     (void)fprintf(set, "COLOUR[%zu] = '%s'\nDASH[%zu] = %d\nPOINT[%zu] = %d\nNAME[%zu] = ", n, colour, n, dash, n, point, n);
-    figure_string(set, report_printf(m->arena, "%s%s", line_name(m->arena, m, s),
-                                     floor  ? " (floor)"
-                                     : roof ? " (roof)"
-                                            : ""));
+    figure_string(set, line_name(m->arena, m, s));
     (void)fputc('\n', set);
 }
 
@@ -74,8 +71,12 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
         for (size_t k = 0; k < count && !known; k++) {
             known = same_line(lines[k], s);
         }
-        if (!known && count < MOST_LINES) {
-            lines[count++] = s;
+        if (!known && count < MOST_LINES) { /* later lines lie on top: the candidate's last */
+            const bool top = strcmp(s->callable, "candidate") == 0;
+            const size_t at = count > 0 && strcmp(lines[count - 1]->callable, "candidate") == 0 && !top ? count - 1 : count;
+            memmove(&lines[at + 1], &lines[at], (count - at) * sizeof lines[0]);
+            lines[at] = s;
+            count++;
         }
         if (s->median_ns > 0 && s->rows > 0) {
             low = s->low_ns > 0 && s->low_ns < low ? s->low_ns : low;

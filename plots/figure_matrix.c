@@ -4,78 +4,115 @@
 
 #include <string.h>
 
-#define MOST_ROWS 36
+#define MOST_LINES  40
+#define LABEL_CHARS 24
 
-/* Kinds of cell, drawn as one plot each so that they have a key: equal, differ, other, in that order. */
+/* Kinds of cell, drawn as one plot each so that they have a key: equal, differ, neither, in that order. */
 static int cell_kind(const report_check *c) {
-    return c->outcome == ASSAY_OUTCOME_PASS ? 1 : c->outcome == ASSAY_OUTCOME_FAIL ? 2 : 3;
+    return c->outcome == ASSAY_OUTCOME_PASS ? 0 : c->outcome == ASSAY_OUTCOME_FAIL ? 1 : 2;
 }
 
-static const char *cell_text(report_arena *a, const report_check *c, bool roomy) {
+static const char *result_text(report_arena *a, const report_check *c) {
     if (c->outcome == ASSAY_OUTCOME_PASS) {
-        return roomy ? report_printf(a, "equal \xc2\xb7 %s judged", report_short_count(a, c->elements)) : "=";
+        return "=";
     }
-    if (c->outcome == ASSAY_OUTCOME_FAIL) {
-        const char *share = report_share_text(a, c->bad, c->elements);
-        return roomy ? report_printf(a, "\xe2\x89\xa0 %s \xc2\xb7 %s of %s", share, report_short_count(a, c->bad),
-                                     report_short_count(a, c->elements))
-                     : report_printf(a, "\xe2\x89\xa0 %s", share);
+    return c->outcome == ASSAY_OUTCOME_FAIL ? report_printf(a, "\xe2\x89\xa0 %s", report_share_text(a, c->bad, c->elements))
+                                            : report_words(a, assay_outcome_text(c->outcome));
+}
+
+/* Where each row of the matrix starts when a line holds `columns` cells; returns the number of lines, at most MOST_LINES.
+ * *rows receives how many rows fit. */
+static size_t lay_out(const report_matrix *m, size_t columns, size_t *starts, size_t *rows) {
+    size_t lines = 0;
+    *rows = 0;
+    for (size_t r = 0; r < m->count && r < MOST_LINES; r++) {
+        const size_t need = (m->rows[r].count + columns - 1) / columns;
+        if (lines + need > MOST_LINES && r > 0) {
+            break;
+        }
+        starts[r] = lines;
+        lines += need;
+        (*rows)++;
     }
-    return roomy ? report_words(a, assay_outcome_text(c->outcome)) : "?";
+    return lines;
+}
+
+/* Three blocks of cells (one per kind) for lines of `columns` cells, and the assignments that belong to them. */
+static size_t write_layout(report_arena *a, const report_matrix *m, size_t columns, const char *suffix, FILE *set, FILE *data) {
+    size_t starts[MOST_LINES];
+    size_t rows = 0;
+    const size_t lines = lay_out(m, columns, starts, &rows);
+    for (int kind = 0; kind < 3; kind++) {
+        (void)fputs("-9 -9 \"\" \"\"\n", data); /* outside: gnuplot does not count an empty block */
+        for (size_t r = 0; r < rows; r++) {
+            for (size_t k = 0; k < m->rows[r].count; k++) {
+                const report_matrix_cell *cell = &m->rows[r].cells[k];
+                if (cell_kind(cell->check) != kind || starts[r] + k / columns >= MOST_LINES) {
+                    continue;
+                }
+                (void)fprintf(data, "%zu %zu ", k % columns, starts[r] + k / columns);
+                figure_field(data, cell->label);
+                (void)fputc(' ', data);
+                figure_field(data, result_text(a, cell->check));
+                (void)fputc('\n', data);
+            }
+        }
+        (void)fputs("\n\n", data);
+    }
+    (void)fprintf(set, "LINES%s = %zu\nCOLUMNS%s = %zu\nYTICS%s = '(", suffix, lines, suffix, columns, suffix);
+    for (size_t r = 0; r < rows; r++) {
+        const char *label = m->rows[r].label;
+        size_t bytes = strlen(label);
+        if (bytes > LABEL_CHARS) { /* never inside a UTF-8 sequence */
+            bytes = LABEL_CHARS - 1;
+            while (bytes > 0 && ((unsigned char)label[bytes] & 0xc0) == 0x80) {
+                bytes--;
+            }
+            label = report_printf(a, "%.*s\xe2\x80\xa6", (int)bytes, label);
+        }
+        (void)fputs(r == 0 ? "" : ", ", set);
+        figure_macro_field(set, label);
+        (void)fprintf(set, " %zu", starts[r]);
+    }
+    (void)fputs(")'\n", set);
+    return lines;
+}
+
+static size_t widest_row(const report_matrix *m) {
+    size_t widest = 1;
+    for (size_t r = 0; r < m->count; r++) {
+        widest = m->rows[r].count > widest ? m->rows[r].count : widest;
+    }
+    return widest;
 }
 
 bool figure_matrix(const report_model *m, const char *subject, figure_plan *plan, FILE *set, FILE *data) {
     report_arena *a = m->arena;
     report_matrix matrix;
-    uint64_t kinds[4] = {0};
-    uint64_t checks = 0;
+    uint64_t kinds[3] = {0};
+    size_t longest = 1;
     if (!report_matrix_build(m, subject, &matrix)) {
         return false;
     }
-    const size_t rows = matrix.row_count < MOST_ROWS ? matrix.row_count : MOST_ROWS;
-    const bool roomy = matrix.column_count == 1;
-    size_t longest = 0;
-    (void)fputs("YTICS = '(", set);
-    for (size_t r = 0; r < rows; r++) {
-        longest = strlen(matrix.rows[r]) > longest ? strlen(matrix.rows[r]) : longest;
-        (void)fputs(r == 0 ? "" : ", ", set);
-        figure_field(set, report_printf(a, "%.34s", matrix.rows[r]));
-        (void)fprintf(set, " %zu", r);
-    }
-    (void)fputs(")'\nXTICS = '(", set);
-    for (size_t k = 0; k < matrix.column_count; k++) {
-        (void)fputs(k == 0 ? "" : ", ", set);
-        figure_field(set, roomy ? "" : matrix.columns[k]);
-        (void)fprintf(set, " %zu", k);
-    }
-    (void)fputs(")'\n", set);
-    for (int kind = 1; kind <= 3; kind++) {
-        for (size_t r = 0; r < rows; r++) {
-            for (size_t k = 0; k < matrix.column_count; k++) {
-                const report_check *c = matrix.cells[r * matrix.column_count + k];
-                if (c != NULL && cell_kind(c) == kind) {
-                    kinds[kind]++;
-                    checks++;
-                    (void)fprintf(data, "%zu %zu ", k, r);
-                    figure_field(data, cell_text(a, c, roomy));
-                    (void)fputc('\n', data);
-                }
-            }
+    for (size_t r = 0; r < matrix.count; r++) {
+        const size_t n = strlen(matrix.rows[r].label);
+        longest = n > longest ? n : longest;
+        for (size_t k = 0; k < matrix.rows[r].count; k++) {
+            kinds[cell_kind(matrix.rows[r].cells[k].check)]++;
         }
-        (void)fputs("\n\n", data);
     }
-    (void)fprintf(set, "ROWS = %zu\nCOLUMNS = %zu\nLONGEST = %zu\nHAS1 = %d\nHAS2 = %d\nHAS3 = %d\n", rows, matrix.column_count,
-                  longest > 34 ? (size_t)34 : longest, kinds[1] > 0, kinds[2] > 0, kinds[3] > 0);
-    (void)fprintf(set, "AT1 = 0\nAT2 = 1\nAT3 = 2\n");
+    const size_t widest = widest_row(&matrix);
+    const size_t wide = write_layout(a, &matrix, widest < 8 ? widest : 8, "0", set, data);
+    const size_t narrow = write_layout(a, &matrix, widest < 4 ? widest : 4, "1", set, data);
+    (void)fprintf(set, "LONGEST = %zu\nHAS0 = %d\nHAS1 = %d\nHAS2 = %d\n", longest > LABEL_CHARS ? (size_t)LABEL_CHARS : longest,
+                  kinds[0] > 0, kinds[1] > 0, kinds[2] > 0);
     plan->title = report_printf(a, "%s of %s", strcmp(subject, "parity") == 0 ? "Parity" : "Invariance", m->implementation);
-    plan->caption = report_printf(a, "%s equal, %s differ, %s neither, of %s.%s", report_count_text(a, kinds[1]),
-                                  report_count_text(a, kinds[2]), report_count_text(a, kinds[3]),
-                                  report_printf(a, "%s checks", report_count_text(a, checks)),
-                                  rows < matrix.row_count
-                                      ? report_printf(a, " The first %zu of %zu rows.", rows, matrix.row_count)
-                                      : roomy ? "" : " Columns are sizes or seeds, as in the names of the checks.");
+    plan->caption = report_printf(a, "%s equal, %s with differences, %s neither, of %s checks. A cell is one check: its size or place above, "
+                                     "the share of differing elements below.",
+                                  report_count_text(a, kinds[0]), report_count_text(a, kinds[1]), report_count_text(a, kinds[2]),
+                                  report_count_text(a, kinds[0] + kinds[1] + kinds[2]));
     plan->template_name = "figure_matrix.gp";
-    plan->wide_height = 110 + 26 * (int)rows;
-    plan->narrow_height = 130 + 24 * (int)rows;
+    plan->wide_height = 96 + 38 * (int)wide;
+    plan->narrow_height = 128 + 34 * (int)narrow;
     return true;
 }

@@ -1,23 +1,25 @@
-# figure_matrix.gp - checks as cells. ROWS COLUMNS LONGEST XTICS YTICS HASk ATk (1 equal, 2 differ, 3 other).
-# Data: column row "text", one block per kind.
+# figure_matrix.gp - checks as cells. LONGEST, HASk (0 equal, 1 differ, 2 neither); LINESn COLUMNSn YTICSn with n = NARROW.
+# Data: column line "label" "result", three blocks (by kind) for the wide layout, then three for the narrow one.
+LINES = NARROW ? LINES1 : LINES0
+COLUMNS = NARROW ? COLUMNS1 : COLUMNS0
+BASE = NARROW ? 3 : 0
 set xrange [-0.5 : COLUMNS - 0.5]
-set yrange [ROWS - 0.5 : -0.5]
-set noborder
+set yrange [LINES - 0.5 : -0.5]
 unset border
-eval "set ytics ".YTICS
-eval "set x2tics ".XTICS
 unset xtics
-set x2tics scale 0 font KEYFONT
-set ytics scale 0 font KEYFONT
-set x2range [-0.5 : COLUMNS - 0.5]
 unset grid
-set lmargin (LONGEST * (NARROW ? 0.82 : 0.95) + 1)
+eval "set ytics ".(NARROW ? YTICS1 : YTICS0)
+set ytics scale 0 font KEYFONT
+set lmargin (LONGEST * (NARROW ? 0.88 : 0.86) + 1.5)
 set rmargin 1.5
-set tmargin (COLUMNS == 1 ? 3 : 4.2)
-set bmargin (NARROW ? 5 : 4.6)
-set key outside bottom center horizontal samplen 1 font KEYFONT
+set tmargin (NARROW ? 4.2 : 3.4)
+set bmargin (NARROW ? 4 : 2.6)
+set key at graph 1, graph 1 right bottom horizontal samplen 1 font KEYFONT
 set style fill solid 1.0 noborder
-plot for [i = 1 : HAS1] DATA index AT1 using 1:2:(0.48):(0.44) with boxxyerror lc rgb "#00785a" title "equal", \
-     for [i = 1 : HAS2] DATA index AT2 using 1:2:(0.48):(0.44) with boxxyerror lc rgb "#b84a00" title "differ", \
-     for [i = 1 : HAS3] DATA index AT3 using 1:2:(0.48):(0.44) with boxxyerror lc rgb "#66707a" title "neither", \
-     DATA using 1:2:3 with labels tc rgb "#ffffff" font KEYFONT noenhanced notitle
+array COLOUR[3] = ["#00785a", "#b84a00", "#5d6771"]
+array KIND[3] = ["equal", "differ", "neither"]
+array HAS[3] = [HAS0, HAS1, HAS2]
+plot for [k = 1 : 3] DATA index (BASE + k - 1) using (HAS[k] ? column(1) : 1/0):2:(0.48):(0.45) with boxxyerror lc rgb COLOUR[k] notitle, \
+     for [k = 1 : 3] NaN with boxes lc rgb COLOUR[k] title (HAS[k] ? KIND[k] : ""), \
+     for [k = 1 : 3] DATA index (BASE + k - 1) using 1:($2 - 0.21):3 with labels tc rgb "#e8ecef" font KEYFONT noenhanced notitle, \
+     for [k = 1 : 3] DATA index (BASE + k - 1) using 1:(strlen(strcol(3)) ? $2 + 0.2 : $2):4 with labels tc rgb "#ffffff" font KEYFONT noenhanced notitle

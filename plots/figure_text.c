@@ -39,6 +39,14 @@ void figure_field(FILE *out, const char *text) {
     (void)fputc('"', out);
 }
 
+void figure_macro_field(FILE *out, const char *text) {
+    (void)fputc('"', out);
+    for (const char *p = text; *p != '\0'; p++) {
+        (void)fputc(*p == '"' || *p == '\\' || *p == '\'' || *p == '`' ? '.' : *p, out);
+    }
+    (void)fputc('"', out);
+}
+
 /* 10^n as text with superscript digits. */
 static void power_of_ten(FILE *out, int n) {
     static const char *const digits[] = {"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",

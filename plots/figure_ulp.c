@@ -71,7 +71,7 @@ static void distance_tics(FILE *set, int low, int high) {
 }
 
 static const char *against(const char *subject) {
-    return strcmp(subject, "accuracy") == 0 ? "FP64 golden rounded to FP32" : "what it is compared with";
+    return strcmp(subject, "accuracy") == 0 ? "the FP64 golden rounded to FP32" : "its reference";
 }
 
 /* Colour class of a bar by its share of all elements. */
@@ -89,10 +89,12 @@ bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, F
     const int low = t->low < -3 ? t->low : -3;
     const int high = t->high > 3 ? t->high : 3;
     int bars = 0;
+    int present[6] = {0};
     for (int d = low; d <= high; d++) {
         const uint64_t count = t->by_distance[d + ASSAY_ULP_HALF];
         if (count > 0) {
             bars++;
+            present[share_class(count, t->all)] = 1;
             (void)fprintf(data, "%d %llu %d ", d, (unsigned long long)count, share_class(count, t->all));
             figure_field(data, report_share_text(a, count, t->all));
             (void)fputc('\n', data);
@@ -103,7 +105,7 @@ bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, F
         figure_field(data, report_share_text(a, t->not_comparable, t->all));
         (void)fputc('\n', data);
     }
-    plan->title = report_printf(a, "Distance of %s from the %s", m->implementation, against(subject));
+    plan->title = report_printf(a, "Distance of %s from %s", m->implementation, against(subject));
     plan->caption = report_printf(a, "Signed ulp distance, %s over %s. %s at distance 0.%s", report_printf(a, "%s elements", report_count_text(a, t->all)),
                                   t->checks == 1 ? "one check" : report_printf(a, "%llu checks", (unsigned long long)t->checks),
                                   report_share_text(a, t->by_distance[ASSAY_ULP_HALF], t->all),
@@ -117,6 +119,9 @@ bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, F
     const int top = decades_of(t->largest > t->not_comparable ? t->largest : t->not_comparable);
     (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nBARS = %d\nYTOP = 1e%d\nNA = %d\nNAX = %d\n", low, high, bars, top + 1,
                   t->not_comparable > 0, high + 2);
+    for (int c = 1; c <= 5; c++) {
+        (void)fprintf(set, "HAS%d = %d\n", c, present[c]);
+    }
     distance_tics(set, low, high);
     figure_decades(set, "YTICS", 0, top, 8);
     return true;
@@ -129,11 +134,12 @@ static void exponent_tics(FILE *set, const int *labels, int rows) {
     bool first = true;
     for (int r = 0; r < rows; r++) {
         const bool zero = labels[r] == 0; /* zeros and subnormals */
-        if (!zero && (rows - 1 - r) % step != 0) {
+        const bool crowded = step > 1 && r > 0 && r < step && labels[0] == 0;
+        if (!zero && ((rows - 1 - r) % step != 0 || crowded)) {
             continue;
         }
         if (zero) {
-            (void)fprintf(set, "\"0\" %d", r);
+            (void)fprintf(set, "%s\"zero\" %d", first ? "" : ", ", r);
         } else {
             const int power = labels[r] - 127;
             (void)fprintf(set, "%s\"%s%d\" %d", first ? "" : ", ", power < 0 ? "\xe2\x88\x92" : "", power < 0 ? -power : power, r);

@@ -76,8 +76,8 @@ static assay_code draw(const report_model *model, report_figures *figures, const
     assay_error why = {0};
     const assay_code code = report_figures_draw(model, figures, &why);
     if (code == ASSAY_CODE_INCOMPLETE) {
-        *note = report_printf(model->arena, "The figures are left out: %s.", why.text);
-        (void)fprintf(stderr, "assay: the figures are left out: %s\n", why.text);
+        *note = report_printf(model->arena, "Figures are left out: %s.", why.text);
+        (void)fprintf(stderr, "assay: figures are left out: %s\n", why.text);
         return ASSAY_CODE_OK;
     }
     return code == ASSAY_CODE_OK ? code : assay_fail(error, code, "%s", why.text);

@@ -65,7 +65,7 @@ void report_cell_add(report_doc *doc, report_table *table, report_cell_kind kind
     }
     report_cell *cell = report_arena_push(doc->arena, (void **)&table->cells, &table->cell_count, sizeof *cell);
     if (cell != NULL) {
-        *cell = (report_cell){kind, tone, text};
+        *cell = (report_cell){kind, tone, text, NULL};
     }
 }
 
@@ -83,6 +83,12 @@ void report_cell_number(report_doc *doc, report_table *table, const char *text) 
 
 void report_cell_state(report_doc *doc, report_table *table, report_tone tone, const char *text) {
     report_cell_add(doc, table, REPORT_CELL_STATE, tone, text);
+}
+
+void report_cell_detail(report_doc *doc, report_table *table, const char *text) {
+    if (!doc->arena->failed && text[0] != '\0') {
+        table->cells[table->cell_count - 1].detail = text;
+    }
 }
 
 void report_cell_outcome(report_doc *doc, report_table *table, const report_check *check) {

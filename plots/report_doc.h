@@ -24,13 +24,15 @@ typedef enum report_cell_kind {
     REPORT_CELL_TEXT,
     REPORT_CELL_CODE,   /* a name, bits or a command */
     REPORT_CELL_NUMBER, /* right-aligned */
-    REPORT_CELL_STATE   /* a word with a tone, shown with a shape */
+    REPORT_CELL_STATE,  /* a word with a tone, shown with a shape */
+    REPORT_CELL_COMMAND /* a command line; folded away in HTML */
 } report_cell_kind;
 
 typedef struct report_cell {
     report_cell_kind kind;
     report_tone tone;
     const char *text;
+    const char *detail; /* small print below the text; NULL = none */
 } report_cell;
 
 typedef struct report_table {
@@ -88,6 +90,8 @@ void report_cell_text(report_doc *doc, report_table *table, const char *text);
 void report_cell_code(report_doc *doc, report_table *table, const char *text);
 void report_cell_number(report_doc *doc, report_table *table, const char *text);
 void report_cell_state(report_doc *doc, report_table *table, report_tone tone, const char *text);
+/* Gives the cell added last its small print; "" adds none. */
+void report_cell_detail(report_doc *doc, report_table *table, const char *text);
 void report_cell_outcome(report_doc *doc, report_table *table, const report_check *check);
 /* The figures whose id starts with `prefix`. */
 void report_figures_add(report_doc *doc, const report_figures *figures, const char *prefix);

@@ -28,9 +28,9 @@ static const struct {
     const char *ending, *terminal, *title_font, *key_font, *footer_font;
     int narrow, title_width, footer_width;
 } outputs[] = {
-    {"wide.svg", "svg size 800,%d font 'DejaVu Sans,13' noenhanced linewidth 1", "", ",12", ",10", 0, 90, 200},
-    {"narrow.svg", "svg size 420,%d font 'DejaVu Sans,12' noenhanced linewidth 1", "", ",11", ",9", 1, 48, 72},
-    {"png", "pngcairo size 1600,%d fontscale 2 font 'DejaVu Sans,9.75' noenhanced linewidth 2 background '#ffffff'", "", ",9",
+    {"wide.svg", "svg size 800,%d font 'DejaVu Sans,13' noenhanced linewidth 1", ",14", ",12", ",10", 0, 90, 200},
+    {"narrow.svg", "svg size 420,%d font 'DejaVu Sans,12' noenhanced linewidth 1", ",13", ",11", ",9", 1, 48, 72},
+    {"png", "pngcairo size 1600,%d fontscale 2 font 'DejaVu Sans,9.75' noenhanced linewidth 2 background '#ffffff'", ",10.5", ",9",
      ",7.5", 0, 90, 200}};
 
 static void write_output(FILE *script, const report_model *m, const figure_plan *p, size_t k) {
@@ -40,8 +40,9 @@ static void write_output(FILE *script, const report_model *m, const figure_plan 
     (void)fputs(report_printf(m->arena, k == 2 ? outputs[2].terminal : k == 1 ? outputs[1].terminal : outputs[0].terminal,
                               k == 2 ? height * 2 : height),
                 script);
-    (void)fprintf(script, "\nset output '%s.%s'\nNARROW = %d\nDATA = '%s.data'\nKEYFONT = '%s'\nFOOTERFONT = '%s'\n", p->id,
-                  outputs[k].ending, outputs[k].narrow, p->id, outputs[k].key_font, outputs[k].footer_font);
+    (void)fprintf(script, "\nset output '%s.%s'\nNARROW = %d\nDATA = '%s.data'\nTITLEFONT = '%s'\nKEYFONT = '%s'\nFOOTERFONT = '%s'\n",
+                  p->id, outputs[k].ending, outputs[k].narrow, p->id, outputs[k].title_font, outputs[k].key_font,
+                  outputs[k].footer_font);
     figure_assign(script, "TITLE", figure_wrap(m->arena, p->title, (size_t)outputs[k].title_width));
     figure_assign(script, "FOOTER", figure_wrap(m->arena, figure_footer(m), (size_t)outputs[k].footer_width));
     (void)fprintf(script, "%s\n%s\n%s\nset output\n", p->settings, report_asset_text("figure_style.gp"),
@@ -91,6 +92,10 @@ static assay_code draw_one(const report_model *m, const figure_plan *p, const ch
     if (!take(m, directory, p->id, 0, &f->wide_svg, &f->wide_bytes) ||
         !take(m, directory, p->id, 1, &f->narrow_svg, &f->narrow_bytes) ||
         !take(m, directory, p->id, 2, &f->png, &f->png_bytes)) {
+        figures->count--;
+        free(f->wide_svg);
+        free(f->narrow_svg);
+        free(f->png);
         return assay_fail(error, ASSAY_CODE_INCOMPLETE, "gnuplot drew no figure %s: %s", p->id, said);
     }
     return ASSAY_CODE_OK;
@@ -113,8 +118,9 @@ assay_code report_figures_draw(const report_model *m, report_figures *figures, a
     const char *base = getenv("TMPDIR");
     char *directory = NULL;
     assay_code code = ASSAY_CODE_OK;
+    assay_code worst = ASSAY_CODE_OK;
     *figures = (report_figures){0};
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && code == ASSAY_CODE_OK; k++) {
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && code != ASSAY_CODE_INTERNAL; k++) {
         figure_plan p;
         if (plan_one(m, k, &p)) {
             if (directory == NULL) {
@@ -125,7 +131,10 @@ assay_code report_figures_draw(const report_model *m, report_figures *figures, a
                     directory = NULL;
                 }
             }
-            code = code == ASSAY_CODE_OK ? draw_one(m, &p, directory, figures, error) : code;
+            if (directory != NULL) {
+                code = draw_one(m, &p, directory, figures, worst == ASSAY_CODE_OK ? error : NULL);
+            }
+            worst = code != ASSAY_CODE_OK ? code : worst; /* one figure that fails does not take the others with it */
         }
         free(p.settings);
         free(p.data);
@@ -134,13 +143,13 @@ assay_code report_figures_draw(const report_model *m, report_figures *figures, a
         report_process_clear(directory);
         free(directory);
     }
-    if (code == ASSAY_CODE_OK && m->arena->failed) {
-        code = assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while drawing figures");
+    if (m->arena->failed) {
+        worst = assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while drawing figures");
     }
-    if (code != ASSAY_CODE_OK) {
+    if (worst == ASSAY_CODE_INTERNAL) {
         report_figures_free(figures);
     }
-    return code;
+    return worst;
 }
 
 void report_figures_free(report_figures *figures) {

@@ -62,20 +62,35 @@ static void state(FILE *out, report_tone tone, const char *text) {
     (void)fputs("</span>", out);
 }
 
+/* A command line folded away: long, and wanted rarely. */
+static void command(FILE *out, const char *text) {
+    (void)fputs("<details class=\"repro\"><summary>command</summary><code>", out);
+    rich_text(out, text);
+    (void)fputs("</code></details>", out);
+}
+
 static void cell(FILE *out, const report_cell *c, bool first) {
     const char *class_name = c->kind == REPORT_CELL_NUMBER  ? " class=\"num\""
                              : c->kind == REPORT_CELL_STATE ? " class=\"is-state\""
-                             : strlen(c->text) > 40         ? " class=\"long\""
+                             : strlen(c->text) > 40 && c->kind != REPORT_CELL_COMMAND ? " class=\"long\""
+                             : c->detail != NULL            ? " class=\"has-why\""
                                                             : "";
     (void)fprintf(out, first ? "<th scope=\"row\"%s>" : "<td%s>", class_name);
     if (c->kind == REPORT_CELL_STATE) {
         state(out, c->tone, c->text);
+    } else if (c->kind == REPORT_CELL_COMMAND) {
+        command(out, c->text);
     } else if (c->kind == REPORT_CELL_CODE && c->text[0] != '\0') {
         (void)fputs("<code>", out);
         rich_text(out, c->text);
         (void)fputs("</code>", out);
     } else {
         rich_text(out, c->text);
+    }
+    if (c->detail != NULL) {
+        (void)fputs("<span class=\"why\">", out);
+        rich_text(out, c->detail);
+        (void)fputs("</span>", out);
     }
     (void)fputs(first ? "</th>" : "</td>", out);
 }
@@ -110,7 +125,7 @@ static void table(FILE *out, const report_table *t) {
 
 /* Does `p` start an attribute that names or refers to an id? Returns the length up to the id, else 0. */
 static size_t id_reference(const char *p) {
-    static const char *const forms[] = {" id=\"", " id='", "href=\"#", "href='#", "url(#"};
+    static const char *const forms[] = {" id=\"", " id='", "xlink:href=\"#", "xlink:href='#", "url(#"};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         if (strncmp(p, forms[i], strlen(forms[i])) == 0) {
             return strlen(forms[i]);
@@ -163,9 +178,7 @@ static void figure(FILE *out, const report_figure *f) {
     (void)fprintf(out, "<figure id=\"figure-%s\">\n", f->id);
     inline_svg(out, f, f->wide_svg, "wide");
     inline_svg(out, f, f->narrow_svg, "narrow");
-    (void)fputs("<figcaption><strong>", out);
-    rich_text(out, f->title);
-    (void)fputs(".</strong> ", out);
+    (void)fputs("<figcaption>", out);
     rich_text(out, f->caption);
     (void)fputs("</figcaption>\n</figure>\n", out);
 }
@@ -185,9 +198,9 @@ static void check_row(FILE *out, report_arena *a, const report_check *c) {
     (void)fprintf(out, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td>%s%s</td><td class=\"num\">%s</td>",
                   report_count_text(a, c->elements), report_count_text(a, c->bad), c->strength,
                   c->required ? "" : ", optional", report_ns_text(a, (double)c->duration_ns));
-    (void)fputs("<td><details class=\"repro\"><summary>command</summary><code>", out);
-    rich_text(out, c->repro);
-    (void)fputs("</code></details></td></tr>\n", out);
+    (void)fputs("<td>", out);
+    command(out, c->repro);
+    (void)fputs("</td></tr>\n", out);
 }
 
 static void checks_of_suite(FILE *out, const report_model *m, const char *suite) {
@@ -237,7 +250,8 @@ static void checks(FILE *out, const report_model *m) {
 static void block(FILE *out, const report_doc *doc, const report_block *b) {
     switch (b->kind) {
     case REPORT_BLOCK_SECTION:
-        (void)fprintf(out, "</section>\n<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">", b->id, b->id, b->id);
+        (void)fputs(b == doc->blocks ? "" : "</section>\n", out);
+        (void)fprintf(out, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">", b->id, b->id, b->id);
         rich_text(out, b->text);
         (void)fputs("</h2>\n", out);
         break;
@@ -339,7 +353,7 @@ void report_render_html(const report_doc *doc, FILE *out) {
             (void)fputs("</a></li>\n", out);
         }
     }
-    (void)fputs("</ul></nav>\n<main>\n<section>\n", out);
+    (void)fputs("</ul></nav>\n<main>\n", out);
     for (size_t i = 0; i < doc->block_count; i++) {
         block(out, doc, &doc->blocks[i]);
     }

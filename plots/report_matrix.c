@@ -5,28 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct split {
-    const report_check *check;
-    const char *row, *column;
-} split;
-
-static split split_name(report_arena *arena, const report_check *check) {
-    const char *rest = strchr(check->name, '/');
-    rest = rest == NULL ? check->name : rest + 1;
-    const char *cut = NULL;
-    for (const char *p = rest; *p != '\0'; p++) {
-        if ((*p == '_' || *p == '/') && p != rest) {
-            cut = p;
-        }
+static bool has_digit(const char *text) {
+    while (*text != '\0' && !isdigit((unsigned char)*text)) {
+        text++;
     }
-    bool digit = false;
-    for (const char *p = cut == NULL ? "" : cut + 1; *p != '\0'; p++) {
-        digit = digit || isdigit((unsigned char)*p);
-    }
-    if (!digit) {
-        return (split){check, rest, "-"};
-    }
-    return (split){check, report_printf(arena, "%.*s", (int)(cut - rest), rest), report_printf(arena, "%s", cut + 1)};
+    return *text != '\0';
 }
 
 /* The number inside a label ("T64", "seed3", "4097"), -1 without one. */
@@ -37,80 +20,68 @@ static double number_of(const char *label) {
     return *label == '\0' ? -1.0 : strtod(label, NULL);
 }
 
-static int by_column(const void *a, const void *b) {
-    const char *x = *(const char *const *)a;
-    const char *y = *(const char *const *)b;
-    const double nx = number_of(x);
-    const double ny = number_of(y);
-    return nx < ny ? -1 : nx > ny ? 1 : strcmp(x, y);
+static const char *rest_of(const report_check *check) {
+    const char *slash = strchr(check->name, '/');
+    return slash == NULL ? check->name : slash + 1;
 }
 
-static size_t find(const char *const *labels, size_t count, const char *label) {
-    size_t i = 0;
-    while (i < count && strcmp(labels[i], label) != 0) {
-        i++;
+static report_matrix_row *row_of(report_arena *arena, report_matrix *matrix, const char *label) {
+    for (size_t i = 0; i < matrix->count; i++) {
+        if (strcmp(matrix->rows[i].label, label) == 0) {
+            return &matrix->rows[i];
+        }
     }
-    return i;
+    report_matrix_row *row = report_arena_push(arena, (void **)&matrix->rows, &matrix->count, sizeof *row);
+    if (row != NULL) {
+        row->label = label;
+    }
+    return row;
 }
 
-static void label_add(report_arena *arena, const char ***labels, size_t *count, const char *label) {
-    const char **slot = report_arena_push(arena, (void **)labels, count, sizeof *slot);
-    if (slot != NULL) {
-        *slot = label;
+static void add(report_arena *arena, report_matrix *matrix, const report_check *check) {
+    const char *rest = rest_of(check);
+    const char *cut = NULL;
+    for (const char *p = rest; *p != '\0'; p++) {
+        if ((*p == '_' || *p == '/') && p != rest && p[1] != '\0') {
+            cut = p;
+        }
+    }
+    const char *label = cut == NULL ? rest : report_printf(arena, "%.*s", (int)(cut - rest), rest);
+    report_matrix_row *row = row_of(arena, matrix, label);
+    report_matrix_cell *cell =
+        row == NULL ? NULL : report_arena_push(arena, (void **)&row->cells, &row->count, sizeof *cell);
+    if (cell != NULL) {
+        *cell = (report_matrix_cell){cut == NULL ? "" : cut + 1, check};
     }
 }
 
-/* Places the splits; false when two checks want one cell or memory runs out. */
-static bool place(report_arena *arena, const split *splits, size_t n, report_matrix *m) {
-    for (size_t i = 0; i < n; i++) {
-        if (find(m->rows, m->row_count, splits[i].row) == m->row_count) {
-            label_add(arena, &m->rows, &m->row_count, splits[i].row);
+/* Insertion sort by number: stable, and rows are short. */
+static void sort_cells(report_matrix_row *row) {
+    for (size_t i = 1; i < row->count; i++) {
+        const report_matrix_cell cell = row->cells[i];
+        size_t k = i;
+        while (k > 0 && number_of(row->cells[k - 1].label) > number_of(cell.label)) {
+            row->cells[k] = row->cells[k - 1];
+            k--;
         }
-        if (find(m->columns, m->column_count, splits[i].column) == m->column_count) {
-            label_add(arena, &m->columns, &m->column_count, splits[i].column);
-        }
+        row->cells[k] = cell;
     }
-    m->cells = report_arena_alloc(arena, m->row_count * m->column_count * sizeof(const report_check *));
-    if (arena->failed) {
-        return false;
-    }
-    qsort(m->columns, m->column_count, sizeof *m->columns, by_column);
-    for (size_t i = 0; i < n; i++) {
-        const size_t at = find(m->rows, m->row_count, splits[i].row) * m->column_count +
-                          find(m->columns, m->column_count, splits[i].column);
-        if (m->cells[at] != NULL) {
-            return false;
-        }
-        m->cells[at] = splits[i].check;
-    }
-    return true;
 }
 
 bool report_matrix_build(const report_model *model, const char *suite, report_matrix *matrix) {
-    split *splits = NULL;
-    size_t n = 0;
+    *matrix = (report_matrix){0};
     for (size_t i = 0; i < model->check_count; i++) {
         if (strcmp(model->checks[i].suite, suite) == 0) {
-            split *slot = report_arena_push(model->arena, (void **)&splits, &n, sizeof *slot);
-            if (slot == NULL) {
-                return false;
-            }
-            *slot = split_name(model->arena, &model->checks[i]);
+            add(model->arena, matrix, &model->checks[i]);
         }
     }
-    if (n == 0) {
-        return false;
+    for (size_t i = 0; i < matrix->count; i++) {
+        report_matrix_row *row = &matrix->rows[i];
+        if (row->count == 1 && !has_digit(row->cells[0].label)) {
+            row->label = rest_of(row->cells[0].check);
+            row->cells[0].label = "";
+        }
+        sort_cells(row);
     }
-    *matrix = (report_matrix){0};
-    const bool placed = place(model->arena, splits, n, matrix);
-    if (placed && matrix->column_count <= 12 && n * 4 >= matrix->row_count * matrix->column_count) {
-        return true;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const char *rest = strchr(splits[i].check->name, '/');
-        splits[i].row = rest == NULL ? splits[i].check->name : rest + 1;
-        splits[i].column = "-";
-    }
-    *matrix = (report_matrix){0};
-    return place(model->arena, splits, n, matrix);
+    return matrix->count > 0 && !model->arena->failed;
 }

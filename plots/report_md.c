@@ -111,20 +111,33 @@ static size_t cell_bytes(const char *text) {
     return n;
 }
 
+static void detail(FILE *out, const char *text) {
+    const size_t n = cell_bytes(text);
+    (void)fputs("<br>", out);
+    for (size_t i = 0; i < n; i++) {
+        plain_char(out, text[i]);
+    }
+    (void)fputs(text[n] != '\0' ? "\xe2\x80\xa6" : "", out);
+}
+
 static void cell(FILE *out, const report_cell *c) {
     const size_t n = cell_bytes(c->text);
     (void)fputc(' ', out);
     if (c->kind == REPORT_CELL_STATE) {
         (void)fputs(tone_mark(c->tone), out);
     }
-    if (c->kind == REPORT_CELL_CODE) {
+    if (c->kind == REPORT_CELL_CODE || c->kind == REPORT_CELL_COMMAND) {
         code_span(out, c->text, n, true);
     } else {
         for (size_t i = 0; i < n; i++) {
             plain_char(out, c->text[i]);
         }
     }
-    (void)fputs(c->text[n] != '\0' ? "\xe2\x80\xa6 |" : " |", out);
+    (void)fputs(c->text[n] != '\0' ? "\xe2\x80\xa6" : "", out);
+    if (c->detail != NULL) {
+        detail(out, c->detail);
+    }
+    (void)fputs(" |", out);
 }
 
 static bool row_alarms(const report_table *t, size_t row) {

@@ -106,7 +106,8 @@ typedef struct report_model {
     const char *uuid, *kind, *operator_name, *implementation, *baseline, *device, *tier, *command;
     const char *verdict; /* certified, refused, incomplete, unfinished */
     const char *reason;
-    const char *contract_sha256, *contract_text;
+    const char *contract_sha256;
+    const char *contract_text; /* as stored: JSON to parse, not text to show */
     int64_t contract_version, seed, started_ms, finished_ms; /* finished_ms = started_ms while unfinished */
     const char *log_root; /* "" when the run is not in the log */
     int64_t log_index;

@@ -6,19 +6,24 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void report_sections_promises(report_doc *doc) {
-    static const char *const columns[] = {"Promise", "State", "Strength", "Checks passed", "Elements judged", "What it says", "Reason"};
+    static const char *const columns[] = {"Promise", "State", "Strength", "Checks passed", "Elements judged", "Reason"};
     const report_model *m = doc->model;
     report_section(doc, "promises", "Promises");
     if (m->promise_count == 0) {
         report_text(doc, "This run owed no promise.");
         return;
     }
-    report_table *t = report_table_begin(doc, "Promises and their states", columns, COUNT(columns));
+    bool reasons = false;
+    for (size_t i = 0; i < m->promise_count; i++) {
+        reasons = reasons || m->promises[i].reason[0] != '\0';
+    }
+    report_table *t = report_table_begin(doc, "Promises and their states", columns, COUNT(columns) - !reasons);
     for (size_t i = 0; i < m->promise_count; i++) {
         const report_promise *p = &m->promises[i];
         const report_tone tone = !p->required && p->state == ASSAY_PROMISE_NOT_VERIFIED ? REPORT_TONE_MUTED
                                                                                         : report_state_tone(p->state);
         report_cell_code(doc, t, p->name);
+        report_cell_detail(doc, t, p->text);
         report_cell_state(doc, t, tone,
                           report_printf(doc->arena, "%s%s", report_words(doc->arena, assay_promise_text(p->state)),
                                         p->required ? "" : " (not required)"));
@@ -27,24 +32,25 @@ void report_sections_promises(report_doc *doc) {
                            report_printf(doc->arena, "%s / %s", report_count_text(doc->arena, p->passed),
                                          report_count_text(doc->arena, p->checks)));
         report_cell_number(doc, t, report_count_text(doc->arena, p->elements));
-        report_cell_text(doc, t, p->text);
-        report_cell_text(doc, t, p->reason);
+        if (reasons) {
+            report_cell_text(doc, t, p->reason);
+        }
     }
 }
 
-/* "input 0x3f000000 (0.5), channel 3: got ..., want ..." or "". */
-static const char *first_difference(report_doc *doc, const report_check *c) {
+/* "input 0x3f000000, channel 3" with "got ..., want ..." below it, or nothing. */
+static void first_difference(report_doc *doc, report_table *t, const report_check *c) {
     report_arena *a = doc->arena;
     const report_element *e = report_element_of(doc->model, c->seq, "first");
     if (e == NULL) {
         e = report_element_of(doc->model, c->seq, "worst");
     }
     if (e == NULL) {
-        return "";
+        report_cell_text(doc, t, "");
+        return;
     }
-    return report_printf(a, "input %s, channel %s: got %s, want %s", report_float_text(a, e->input_bits),
-                         report_count_text(a, e->channel), report_float_text(a, e->got_bits),
-                         report_float_text(a, e->want_bits));
+    report_cell_text(doc, t, report_printf(a, "input %s, channel %s", report_bits_text(a, e->input_bits), report_count_text(a, e->channel)));
+    report_cell_detail(doc, t, report_printf(a, "got %s, want %s", report_bits_text(a, e->got_bits), report_bits_text(a, e->want_bits)));
 }
 
 static bool is_finding(const report_check *c) {
@@ -53,7 +59,7 @@ static bool is_finding(const report_check *c) {
 }
 
 void report_sections_findings(report_doc *doc) {
-    static const char *const columns[] = {"Check", "Outcome", "Bad", "Judged", "Share", "Reason", "First difference", "Reproduce"};
+    static const char *const columns[] = {"Check", "Outcome", "Bad", "Judged", "Share", "First difference", "Reproduce"};
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
     uint64_t findings = 0;
@@ -73,13 +79,13 @@ void report_sections_findings(report_doc *doc) {
             continue;
         }
         report_cell_code(doc, t, c->name);
+        report_cell_detail(doc, t, c->reason);
         report_cell_outcome(doc, t, c);
         report_cell_number(doc, t, report_count_text(a, c->bad));
         report_cell_number(doc, t, report_count_text(a, c->elements));
         report_cell_number(doc, t, report_share_text(a, c->bad, c->elements));
-        report_cell_text(doc, t, c->reason);
-        report_cell_text(doc, t, first_difference(doc, c));
-        report_cell_code(doc, t, c->repro);
+        first_difference(doc, t, c);
+        report_cell_add(doc, t, REPORT_CELL_COMMAND, REPORT_TONE_NONE, c->repro);
     }
 }
 

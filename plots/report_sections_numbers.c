@@ -40,44 +40,47 @@ static const char *metric_text(report_doc *doc, int64_t seq, const char *name, b
     return report_real_text(doc->arena, metric->value);
 }
 
-/* One row per group of checks, one column per size; the same cells as the figure. */
-static void matrix_table(report_doc *doc, const char *suite, const char *label, const char *same) {
+/* One row per group of checks: how many are equal, and every size with what differs there; the same cells as the figure. */
+static void matrix_table(report_doc *doc, const char *suite, const char *label) {
+    static const char *const columns[] = {"Check", "Result", "Sizes or places", "Judged", "Differing"};
     report_arena *a = doc->arena;
     report_matrix matrix;
     if (!report_matrix_build(doc->model, suite, &matrix)) {
         return;
     }
-    const char **columns = report_arena_alloc(a, (matrix.column_count + 1) * sizeof *columns);
-    if (columns == NULL) {
-        return;
-    }
-    columns[0] = "Check";
-    for (size_t i = 0; i < matrix.column_count; i++) {
-        columns[i + 1] = strcmp(matrix.columns[i], "-") == 0 ? "Result" : matrix.columns[i];
-    }
-    report_table *t = report_table_begin(doc, label, columns, matrix.column_count + 1);
-    for (size_t r = 0; r < matrix.row_count; r++) {
-        report_cell_code(doc, t, matrix.rows[r]);
-        for (size_t k = 0; k < matrix.column_count; k++) {
-            const report_check *c = matrix.cells[r * matrix.column_count + k];
-            if (c == NULL) {
-                report_cell_add(doc, t, REPORT_CELL_TEXT, REPORT_TONE_MUTED, "");
-                continue;
+    report_table *t = report_table_begin(doc, label, columns, COUNT(columns));
+    for (size_t r = 0; r < matrix.count; r++) {
+        const report_matrix_row *row = &matrix.rows[r];
+        uint64_t equal = 0;
+        uint64_t failed = 0;
+        uint64_t judged = 0;
+        uint64_t bad = 0;
+        const char *sizes = "";
+        for (size_t k = 0; k < row->count; k++) {
+            const report_check *c = row->cells[k].check;
+            equal += c->outcome == ASSAY_OUTCOME_PASS;
+            failed += c->outcome == ASSAY_OUTCOME_FAIL;
+            judged += c->elements;
+            bad += c->bad;
+            sizes = report_printf(a, "%s%s%s", sizes, k == 0 ? "" : ", ", row->cells[k].label);
+            if (c->outcome != ASSAY_OUTCOME_PASS) {
+                sizes = report_printf(a, "%s (%s)", sizes, report_words(a, assay_outcome_text(c->outcome)));
             }
-            const char *text = report_words(a, assay_outcome_text(c->outcome));
-            if (c->outcome == ASSAY_OUTCOME_PASS) {
-                text = same;
-            } else if (c->outcome == ASSAY_OUTCOME_FAIL) {
-                text = report_printf(a, "%s differ", report_count_text(a, c->bad));
-            }
-            report_cell_state(doc, t, report_outcome_tone(c->outcome), text);
         }
+        report_cell_code(doc, t, row->label);
+        report_cell_state(doc, t,
+                          equal == row->count ? REPORT_TONE_GOOD
+                          : failed > 0        ? REPORT_TONE_BAD
+                                              : REPORT_TONE_DOUBT,
+                          report_printf(a, "%s of %zu equal", report_count_text(a, equal), row->count));
+        report_cell_text(doc, t, sizes);
+        report_cell_number(doc, t, report_count_text(a, judged));
+        report_cell_number(doc, t, report_count_text(a, bad));
     }
 }
 
 void report_sections_parity(report_doc *doc, const report_figures *figures) {
-    static const char *const columns[] = {"Case",    "Compared for", "Outcome", "Differing", "Judged", "Share",
-                                          "Max ulp", "First differing input", "Got",       "Want"};
+    static const char *const columns[] = {"Case", "Outcome", "Differing", "Judged", "Share", "Max ulp", "First differing input"};
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
     if (!has_suite(m, "parity")) {
@@ -97,15 +100,17 @@ void report_sections_parity(report_doc *doc, const report_figures *figures) {
         const report_metric *differing = report_metric_of(m, c->seq, "differing");
         const uint64_t bad = differing != NULL && differing->value >= 0 ? (uint64_t)differing->value : c->bad;
         report_cell_code(doc, t, case_of(c));
-        report_cell_text(doc, t, report_words(a, c->promise));
+        report_cell_detail(doc, t, strcmp(c->promise, c->suite) == 0 ? "" : report_words(a, c->promise));
         report_cell_outcome(doc, t, c);
         report_cell_number(doc, t, report_count_text(a, bad));
         report_cell_number(doc, t, report_count_text(a, c->elements));
         report_cell_number(doc, t, report_share_text(a, bad, c->elements));
         report_cell_number(doc, t, metric_text(doc, c->seq, "max_ulp", true));
         report_cell_code(doc, t, e == NULL ? "" : report_float_text(a, e->input_bits));
-        report_cell_code(doc, t, e == NULL ? "" : report_bits_text(a, e->got_bits));
-        report_cell_code(doc, t, e == NULL ? "" : report_bits_text(a, e->want_bits));
+        if (e != NULL) {
+            report_cell_detail(doc, t, report_printf(a, "channel %s: got %s, want %s", report_count_text(a, e->channel),
+                                                     report_bits_text(a, e->got_bits), report_bits_text(a, e->want_bits)));
+        }
     }
     report_figures_add(doc, figures, "matrix-parity");
     report_figures_add(doc, figures, "ulp-parity");
@@ -178,7 +183,9 @@ static void worst_table(report_doc *doc, size_t limit) {
         size_t best = m->element_count;
         for (size_t i = 0; i < m->element_count; i++) {
             const report_element *e = &m->elements[i];
-            if (!taken[i] && e->has_golden && strcmp(e->kind, "worst") == 0 && !isnan(e->ulp) &&
+            const report_check *of = report_check_of(m, e->seq);
+            if (!taken[i] && e->has_golden && strcmp(e->kind, "worst") == 0 && !isnan(e->ulp) && of != NULL &&
+                strcmp(of->suite, "accuracy") == 0 &&
                 (best == m->element_count || e->ulp > m->elements[best].ulp)) {
                 best = i;
             }
@@ -233,7 +240,7 @@ void report_sections_invariance(report_doc *doc, const report_figures *figures) 
     report_section(doc, "invariance", "Invariance");
     report_text(doc, "The bytes of a row compared with the same row in another batch, place, layout or alignment. No reference is "
                      "involved: the candidate is its own oracle.");
-    matrix_table(doc, "invariance", "Invariance: rows are kinds of change, columns sizes", "equal");
+    matrix_table(doc, "invariance", "Invariance by kind of change");
     report_figures_add(doc, figures, "matrix-invariance");
 }
 

@@ -181,14 +181,15 @@ void report_sections_witnesses(report_doc *doc) {
         return;
     }
     report_section(doc, "witnesses", "Witnesses");
-    report_text(doc, "The smallest inputs that show a broken promise. A report directory holds each as " REPORT_CODE_ON ".json"
-                     REPORT_CODE_OFF ", " REPORT_CODE_ON ".npy" REPORT_CODE_OFF " and a C program.");
+    report_text(doc, "The smallest inputs that show a broken promise, of at most %d checks for each promise. A report directory holds each as " REPORT_CODE_ON ".json"
+                     REPORT_CODE_OFF ", " REPORT_CODE_ON ".npy" REPORT_CODE_OFF " and a C program.",
+                REPORT_WITNESS_CHECKS);
     report_table *t = report_table_begin(doc, "Witnesses", columns, COUNT(columns));
     for (size_t i = 0; i < list.count; i++) {
         report_cell_code(doc, t, list.items[i].check->name);
         report_cell_text(doc, t, list.items[i].text);
         report_cell_code(doc, t, report_printf(a, "%s.*", list.items[i].stem));
-        report_cell_code(doc, t, list.items[i].check->repro);
+        report_cell_add(doc, t, REPORT_CELL_COMMAND, REPORT_TONE_NONE, list.items[i].check->repro);
     }
 }
 

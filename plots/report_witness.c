@@ -60,11 +60,24 @@ static void add_element(const report_model *m, const report_check *c, report_wit
     item->input_bytes = item->got_bytes = item->want_bytes = 4;
 }
 
+/* Checks of the same promise that have a witness already. */
+static size_t checks_shown(const report_witness_list *list, const char *promise) {
+    size_t shown = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const bool next = i == 0 || list->items[i].check != list->items[i - 1].check;
+        shown += next && strcmp(list->items[i].check->promise, promise) == 0;
+    }
+    return shown;
+}
+
 void report_witness_collect(const report_model *m, report_witness_list *list) {
     *list = (report_witness_list){0};
     for (size_t i = 0; i < m->check_count; i++) {
         const report_check *c = &m->checks[i];
         const size_t before = list->count;
+        if (checks_shown(list, c->promise) >= REPORT_WITNESS_CHECKS) {
+            continue;
+        }
         for (size_t k = 0; k < m->witness_count; k++) {
             const report_witness *w = &m->witnesses[k];
             if (w->seq != c->seq) {

@@ -21,7 +21,9 @@ typedef struct report_witness_list {
     size_t count;
 } report_witness_list;
 
-/* Every recorded witness; a failed check without one gets a witness of its first (else worst) recorded element. */
+/* The recorded witnesses of the first REPORT_WITNESS_CHECKS failed checks of each promise; a failed check without one gets a
+ * witness of its first (else worst) recorded element. */
+#define REPORT_WITNESS_CHECKS 3
 void report_witness_collect(const report_model *model, report_witness_list *list);
 
 /* The bundle's JSON: check, promise, text, case, repro, and the words as hex. New reference; NULL when out of memory. */
