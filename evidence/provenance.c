@@ -47,33 +47,38 @@ static bool has_key(const assay_provenance *p, size_t at, const char *key) {
     return at < p->count && strcmp(p->pairs[at].key, key) == 0;
 }
 
+static bool make_room(assay_provenance *p) {
+    if (p->count == p->capacity) {
+        const size_t wanted = p->capacity * 2 + 32;
+        assay_pair *grown = realloc(p->pairs, wanted * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        p->pairs = grown;
+        p->capacity = wanted;
+    }
+    return true;
+}
+
 void assay_provenance_set(assay_provenance *provenance, const char *key, const char *value) {
     const size_t at = lower_bound(provenance, key);
+    const bool old = has_key(provenance, at, key);
     char *copy = strdup(value != NULL ? value : ASSAY_UNKNOWN);
-    if (has_key(provenance, at, key)) {
-        if (copy != NULL) {
-            free((char *)(uintptr_t)provenance->pairs[at].value);
-            provenance->pairs[at].value = copy;
-        }
-        provenance->failed = provenance->failed || copy == NULL;
-        return;
-    }
-    if (provenance->count == provenance->capacity) {
-        const size_t wanted = provenance->capacity * 2 + 32;
-        assay_pair *grown = realloc(provenance->pairs, wanted * sizeof *grown);
-        provenance->pairs = grown != NULL ? grown : provenance->pairs;
-        provenance->capacity = grown != NULL ? wanted : provenance->capacity;
-    }
-    char *name = provenance->count < provenance->capacity ? strdup(key) : NULL;
-    if (name == NULL || copy == NULL) {
+    char *name = old ? NULL : strdup(key);
+    if (copy == NULL || (!old && (name == NULL || !make_room(provenance)))) {
         free(name);
         free(copy);
         provenance->failed = true;
         return;
     }
-    memmove(provenance->pairs + at + 1, provenance->pairs + at,
-            (provenance->count - at) * sizeof *provenance->pairs);
-    provenance->pairs[at] = (assay_pair){name, copy};
+    assay_pair *pair = &provenance->pairs[at];
+    if (old) {
+        free((char *)(uintptr_t)pair->value);
+        pair->value = copy;
+        return;
+    }
+    memmove(pair + 1, pair, (provenance->count - at) * sizeof *pair);
+    *pair = (assay_pair){name, copy};
     provenance->count++;
 }
 

@@ -73,41 +73,52 @@ static assay_code insert_profile(const place *at, assay_error *error) {
     return code;
 }
 
-/* A JSON array of `count` integers, from either array (the other NULL). sqlite3_free; NULL when memory is
- * short. */
-static char *json_array(const uint64_t *wide, const uint32_t *narrow, size_t count) {
-    char *text = sqlite3_malloc64(count * 21 + 3);
-    if (text == NULL) {
-        return NULL;
+/* Text of a JSON array of integers while it grows; every number takes at most 21 bytes with its comma. */
+static char *json_number(char *p, uint64_t x) {
+    char digits[20];
+    int n = 0;
+    do {
+        digits[n++] = (char)('0' + x % 10);
+        x /= 10;
+    } while (x > 0);
+    while (n > 0) {
+        *p++ = digits[--n];
     }
-    char *p = text;
-    *p++ = '[';
-    for (size_t i = 0; i < count; i++) {
-        uint64_t x = wide != NULL ? wide[i] : narrow[i];
-        char digits[20];
-        int n = 0;
-        do {
-            digits[n++] = (char)('0' + x % 10);
-            x /= 10;
-        } while (x > 0);
-        while (n > 0) {
-            *p++ = digits[--n];
-        }
-        *p++ = ',';
-    }
-    p -= count > 0;
+    *p++ = ',';
+    return p;
+}
+
+static void json_close(char *text, char *p) {
+    p -= p > text + 1; /* the last comma */
     *p++ = ']';
     *p = '\0';
-    return text;
+}
+
+/* samples_ns and positions of a series as JSON arrays; sqlite3_free both. False when memory is short. */
+static bool json_arrays(const assay_series_record *s, char **samples, char **positions) {
+    *samples = sqlite3_malloc64(s->count * 21 + 3);
+    *positions = sqlite3_malloc64(s->count * 21 + 3);
+    if (*samples == NULL || *positions == NULL) {
+        return false;
+    }
+    char *ns = *samples, *place = *positions;
+    *ns++ = '[';
+    *place++ = '[';
+    for (size_t i = 0; i < s->count; i++) {
+        ns = json_number(ns, s->samples_ns[i]);
+        place = json_number(place, s->positions[i]);
+    }
+    json_close(*samples, ns);
+    json_close(*positions, place);
+    return true;
 }
 
 static assay_code insert_series(const place *at, assay_error *error) {
     assay_code code = ASSAY_CODE_OK;
     for (size_t i = 0; i < at->record->series_count && code == ASSAY_CODE_OK; i++) {
         const assay_series_record *s = &at->record->series[i];
-        char *samples = json_array(s->samples_ns, NULL, s->count);
-        char *positions = json_array(NULL, s->positions, s->count);
-        if (samples == NULL || positions == NULL) {
+        char *samples = NULL, *positions = NULL;
+        if (!json_arrays(s, &samples, &positions)) {
             code = assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory for %zu timing samples", s->count);
         } else {
             const assay_value v[] = {

@@ -77,12 +77,12 @@ Test(append_only, a_finished_run_takes_no_more_rows) {
     for (size_t t = 0; t < ASSAY_TABLE_COUNT; t++) {
         const assay_table *table = &assay_tables[t];
         sqlite3_stmt *columns = NULL;
-        char *list = sqlite3_mprintf(" ");
         const char *last = strrchr(table->keys, ',') != NULL ? strrchr(table->keys, ',') + 1 : table->keys;
         if (!table->sealed) {
             continue;
         }
         sealed++;
+        char *list = sqlite3_mprintf(" ");
         char *sql =
             sqlite3_mprintf("SELECT name, type FROM pragma_table_info('%q') ORDER BY cid", table->name);
         cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &columns, NULL), SQLITE_OK);
