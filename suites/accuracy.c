@@ -18,12 +18,13 @@ enum { PLAIN, SET }; /* assay_check.kind: a set also gets a profile, of the base
 
 static void accuracy_plan(const assay_context *context, assay_plan *plan) {
     assay_numeric_list *list = assay_numeric_alloc(1, sizeof *list);
-    assay_numeric_forward(context, list);
+    assay_numeric_forward(context, "accuracy", list);
     for (size_t i = 0; i < list->count; i++) {
         assay_check *check = assay_plan_add(plan, context, &assay_suite_accuracy, "accuracy", "golden/%s",
                                             list->items[i].c.name);
         if (check != NULL) {
             check->c = list->items[i].c;
+            check->p[ASSAY_NUMERIC_WHOLE] = list->items[i].whole;
             check->kind = list->items[i].set ? SET : PLAIN;
             check->strength = list->items[i].all ? ASSAY_STRENGTH_EXHAUSTIVE : ASSAY_STRENGTH_SAMPLED;
         }

@@ -117,7 +117,7 @@ static void add_dtypes(const assay_context *context, assay_numeric_list *list) {
     }
 }
 
-static void add_sets(const assay_context *context, assay_numeric_list *list) {
+static void add_sets(const assay_context *context, const char *suite, assay_numeric_list *list) {
     /* A value list is owned by the caller of assay_values; the contract's list of hard inputs is the same for
      * every run of a process with this operator, and plans are made by one thread. */
     static uint32_t hard[64];
@@ -132,7 +132,7 @@ static void add_sets(const assay_context *context, assay_numeric_list *list) {
     json_t *row;
     json_array_foreach((json_t *)assay_direct_matrix(context, "sets", NULL), i, row) {
         const char *kind = json_string_value(json_object_get(row, "kind"));
-        const json_t *tier = json_object_get(json_object_get(row, "tiers"), assay_tier_text(context->tier));
+        const json_t *tier = json_object_get(json_object_get(row, suite), assay_tier_text(context->tier));
         assay_values values = {.kind = ASSAY_VALUES_STRIDE,
                                .count = (uint64_t)json_integer_value(json_object_get(tier, "count")),
                                .step = (uint32_t)json_integer_value(json_object_get(tier, "step")),
@@ -151,7 +151,7 @@ static void add_sets(const assay_context *context, assay_numeric_list *list) {
     }
 }
 
-void assay_numeric_forward(const assay_context *context, assay_numeric_list *list) {
+void assay_numeric_forward(const assay_context *context, const char *suite, assay_numeric_list *list) {
     list->count = 0;
     add_sizes(context, list);
     add_dtypes(context, list);
@@ -163,7 +163,16 @@ void assay_numeric_forward(const assay_context *context, assay_numeric_list *lis
             item->c.stride = json_integer_value(json_object_get(strided, "stride"));
         }
     }
-    add_sets(context, list);
+    uint64_t whole = (uint64_t)assay_direct_number(assay_direct_matrix(context, "one_call_rows", NULL), 0, 0);
+    if (whole > 0) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "one_call_%llu", (unsigned long long)whole);
+        assay_numeric_case *item = add(context, list, name, ASSAY_DTYPE_F32, whole, context->seed);
+        if (item != NULL) {
+            item->whole = true;
+        }
+    }
+    add_sets(context, suite, list);
 }
 
 bool assay_numeric_replayable(const assay_context *context, const char *lineage) {
@@ -280,6 +289,7 @@ bool assay_numeric_walk(assay_context *context, const assay_check *check, assay_
     size_t width = w.channels == 0 ? 1 : w.channels;
     w.chunk_rows = CHUNK_WORDS / width > 0 ? CHUNK_WORDS / width : 1;
     w.chunk_rows = w.chunk_rows < 8192 ? w.chunk_rows : 8192;
+    w.chunk_rows = check->p[ASSAY_NUMERIC_WHOLE] != 0 ? (size_t)check->c.rows : w.chunk_rows;
     w.block_rows = ASSAY_BLOCK_WORDS / width > 0 ? ASSAY_BLOCK_WORDS / width : 1;
     uint64_t parts = (check->c.rows + w.chunk_rows - 1) / w.chunk_rows;
     assay_error error = {.code = ASSAY_CODE_OK};

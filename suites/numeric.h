@@ -7,10 +7,12 @@
 
 typedef struct assay_numeric_case {
     assay_case c;
-    bool all; /* every value of its dtype within the contract's interval (and the zeros in `hard`) */
-    bool set; /* one of the published sets: large, ordered by the contract */
+    bool all;   /* every value of its dtype within the contract's interval (and the zeros in `hard`) */
+    bool set;   /* one of the published sets: large, ordered by the contract */
+    bool whole; /* all rows in one call, to pass grid limits and 2^24 elements */
 } assay_numeric_case;
 
+#define ASSAY_NUMERIC_WHOLE 0 /* index in assay_check.p: not 0 = all rows of the case in one call */
 #define ASSAY_NUMERIC_CASES 64
 typedef struct assay_numeric_list {
     assay_numeric_case items[ASSAY_NUMERIC_CASES];
@@ -18,8 +20,9 @@ typedef struct assay_numeric_list {
 } assay_numeric_list;
 
 /* The forward cases of the contract's matrices: rows, widths, max_periods, narrow, all_narrow (not in the
- * quick tier), strided, hard, sets. */
-void assay_numeric_forward(const assay_context *context, assay_numeric_list *list);
+ * quick tier), strided, hard, one_call_rows, sets (as
+ * large as the tier grants `suite`). */
+void assay_numeric_forward(const assay_context *context, const char *suite, assay_numeric_list *list);
 
 /* Whether the operator can replay the lineage ("" never). */
 bool assay_numeric_replayable(const assay_context *context, const char *lineage);

@@ -25,12 +25,14 @@ extern const assay_suite assay_suite_parity;
 static void plan_cases(const assay_context *context, assay_plan *plan, parity_kind kind, const char *promise,
                        const char *label) {
     assay_numeric_list *list = assay_numeric_alloc(1, sizeof *list);
-    assay_numeric_forward(context, list);
+    assay_numeric_forward(context, kind == CROSS ? "accuracy" : "parity",
+                          list); /* measured: the smaller sets do */
     for (size_t i = 0; i < list->count; i++) {
         assay_check *check = assay_plan_add(plan, context, &assay_suite_parity, promise, "%s/%s", label,
                                             list->items[i].c.name);
         if (check != NULL) {
             check->c = list->items[i].c;
+            check->p[ASSAY_NUMERIC_WHOLE] = list->items[i].whole;
             check->kind = (int)kind;
             check->strength = list->items[i].all ? ASSAY_STRENGTH_EXHAUSTIVE : ASSAY_STRENGTH_SAMPLED;
         }
