@@ -16,6 +16,12 @@ TARGET static inline __m512i mix_pairs(__m512i x, const uint64_t *b, __m512i row
     return mix(_mm512_ternarylogic_epi64(x, _mm512_loadu_si512(b), row, XOR3));
 }
 
+TARGET static inline uint64_t lanes_sum(__m512i v) {
+    uint64_t lane[8];
+    _mm512_storeu_si512(lane, v);
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
 /* The last 1..15 words of a row: absent words read as zero, absent pairs add nothing (mix(0) = 0). */
 TARGET static inline void add_rest(const uint32_t *words, unsigned rest, const uint64_t *b0,
                                    const uint64_t *b1, const __m512i row[2], __m512i sum[2]) {
@@ -50,7 +56,7 @@ TARGET void assay_strip_add_avx512(const assay_strip *strip, uint64_t sum[2]) {
             add_rest(words + whole, rest, b0 + whole / 2, b1 + whole / 2, row, total);
         }
     }
-    sum[0] += (uint64_t)_mm512_reduce_add_epi64(total[0]);
-    sum[1] += (uint64_t)_mm512_reduce_add_epi64(total[1]);
+    sum[0] += lanes_sum(total[0]);
+    sum[1] += lanes_sum(total[1]);
 }
 #endif

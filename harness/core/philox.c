@@ -1,6 +1,8 @@
 /* philox.c - Philox4x32-10 and the maps from its words to floats, as specified in harness/GENERATOR.md. */
 #include "philox.h"
 
+#include "philox_private.h"
+
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
@@ -86,7 +88,7 @@ void assay_philox_uniform(assay_philox_key key, uint64_t first, size_t n, float 
 
 /* log(u) for u = (w + 1/2) * 2^-32, w any 32-bit word: u = 2^e * m, sqrt(1/2) <= m < sqrt(2), s =
  * (m-1)/(m+1), log u = e*LN2_HI + (e*LN2_LO + (2s + 2s*z*(1/3 + z/5 + ... + z^10/23))), z = s*s. */
-static double unit_log(uint32_t w) {
+double assay_philox_log(uint32_t w) {
     static const double series[] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11, 1.0 / 13,
                                     1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23};
     const uint64_t twice = 2 * (uint64_t)w + 1; /* u * 2^33 */
@@ -109,7 +111,7 @@ static double unit_log(uint32_t w) {
 
 /* cos(2*pi*w*2^-32): q = quarter turns rounded to nearest, a = the rest in [-pi/4, pi/4); Taylor polynomials
  * of cos and sin with coefficients rounded to FP64, Horner's rule, no contraction. */
-static double turn_cos(uint32_t w) {
+double assay_philox_cos(uint32_t w) {
     static const double cosine[] = {1.0,
                                     -1.0 / 2,
                                     1.0 / 24,
@@ -146,8 +148,8 @@ void assay_philox_normal(assay_philox_key key, uint64_t first, size_t n, float *
         const size_t take = n - done < PIECE / 2 ? n - done : PIECE / 2;
         assay_philox_words(key, 2 * (first + done), 2 * take, words);
         for (size_t i = 0; i < take; i++) {
-            const double radius = sqrt(-2.0 * unit_log(words[2 * i]));
-            out[done + i] = (float)(radius * turn_cos(words[2 * i + 1]));
+            const double radius = sqrt(-2.0 * assay_philox_log(words[2 * i]));
+            out[done + i] = (float)(radius * assay_philox_cos(words[2 * i + 1]));
         }
         done += take;
     }

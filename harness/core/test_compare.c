@@ -271,6 +271,14 @@ Test(compare, first_of_equals) {
             cr_assert_eq(p.max_ulp, 5);
             cr_assert_eq(p.worst_index, 699);
             cr_assert_eq(p.first_index, 1);
+            assay_parity down = {0}, merged = {0}, part = {0};
+            assay_parity_add_f32(&down, got + 1500, want + 1500, 1500, 1500);
+            merged = down;
+            assay_parity_add_f32(&down, got, want, 1500, 0);
+            assay_parity_add_f32(&part, got, want, 1500, 0);
+            assay_parity_merge(&merged, &part);
+            expect_same(&down, &p, "downwards");
+            expect_same(&merged, &p, "merged");
         }
     }
     (void)assay_simd_force(NULL);

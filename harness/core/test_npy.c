@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char directory[] = "/tmp/assay_test_npy_XXXXXX";
@@ -185,17 +186,21 @@ Test(npy, failed_write_changes_nothing) {
     cr_assert_eq(assay_npy_write(path, ASSAY_DTYPE_U8, nine, 9, &byte, &error), ASSAY_CODE_USAGE);
     cr_assert_eq(assay_npy_write("/nonexistent/x.npy", ASSAY_DTYPE_U8, good, 1, &byte, &error),
                  ASSAY_CODE_USAGE);
-    cr_assert_eq(assay_npy_write(directory, ASSAY_DTYPE_U8, good, 1, &byte, &error), ASSAY_CODE_USAGE,
+    char taken[64];
+    (void)snprintf(taken, sizeof taken, "%s/.taken", directory);
+    cr_assert_eq(mkdir(taken, 0700), 0);
+    cr_assert_eq(assay_npy_write(taken, ASSAY_DTYPE_U8, good, 1, &byte, &error), ASSAY_CODE_USAGE,
                  "a directory cannot be replaced");
     cr_assert_eq(assay_npy_read(path, &npy, &error), ASSAY_CODE_OK);
     cr_assert_eq(*(const uint8_t *)npy.data, 42);
     assay_npy_free(&npy);
     DIR *const dir = opendir(directory);
     for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        files += entry->d_name[0] != '.';
+        files += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     }
     (void)closedir(dir);
-    cr_assert_eq(files, 1);
+    cr_assert_eq(files, 2, "the good file and the directory");
+    cr_assert_eq(rmdir(taken), 0);
     clean(path);
     cr_assert_eq(assay_npy_read(path, &npy, &error), ASSAY_CODE_USAGE);
 }

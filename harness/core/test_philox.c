@@ -1,6 +1,7 @@
 /* test_philox.c - the vectors of harness/GENERATOR.md and the statistics of the normal map. */
 #include "dtype.h"
 #include "philox.h"
+#include "philox_private.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -83,6 +84,19 @@ Test(philox, partitions) {
     cr_assert_arr_eq(words, words_part, sizeof words);
     cr_assert_arr_eq(uniform, uniform_part, sizeof uniform);
     cr_assert_arr_eq(normal, normal_part, sizeof normal);
+}
+
+/* Against the C library's long double: a stride of the arguments and both ends. Bounds as stated in
+ * GENERATOR.md. */
+Test(philox, log_and_cos) {
+    const long double pi = 3.14159265358979323846264338327950288L;
+    for (uint64_t i = 0; i < 2 * 400000; i++) {
+        const uint32_t w = i < 400000 ? (uint32_t)(i * 10739) : (uint32_t)(i - 600000);
+        const long double log_want = logl(((long double)w + 0.5L) * 0x1p-32L);
+        const long double cos_want = cosl(2 * pi * (long double)w * 0x1p-32L);
+        cr_assert(fabsl(((long double)assay_philox_log(w) - log_want) / log_want) < 3e-16L, "log of %08x", w);
+        cr_assert(fabsl((long double)assay_philox_cos(w) - cos_want) < 2.3e-16L, "cos of %08x", w);
+    }
 }
 
 /* The C library's Box-Muller on the same words differs by at most one FP32 ulp: both are FP64 with errors
