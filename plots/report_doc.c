@@ -219,12 +219,14 @@ static void build_head(report_doc *doc) {
         a,
         "Run %lld (" REPORT_CODE_ON "%.12s" REPORT_CODE_OFF ") %s " REPORT_STRONG_ON "%s" REPORT_STRONG_OFF
         " as an implementation of " REPORT_CODE_ON "%s" REPORT_CODE_OFF "%s%s%s on %s (%s), tier %s, at Assay commit " REPORT_CODE_ON
-        "%.12s" REPORT_CODE_OFF ". It started %s and took %s. %s, %s; %s judged.",
+        "%.12s" REPORT_CODE_OFF ". It started %s and %s. %s, %s; %s judged.",
         (long long)m->id, m->uuid, strcmp(m->kind, "prove") == 0 ? "proves" : "judges", m->implementation, m->operator_name,
         m->baseline[0] != '\0' ? ", compared with " REPORT_STRONG_ON : "", m->baseline,
         m->baseline[0] != '\0' ? REPORT_STRONG_OFF : "", m->device, report_provenance(m, "cpu.model"), m->tier,
         report_provenance(m, "assay.commit"), report_time_text(a, m->started_ms),
-        report_ns_text(a, (double)(m->finished_ms - m->started_ms) * 1e6),
+        strcmp(m->verdict, "unfinished") == 0
+            ? "has not finished"
+            : report_printf(a, "took %s", report_ns_text(a, (double)(m->finished_ms - m->started_ms) * 1e6)),
         report_plural(a, m->check_count, "check planned", "checks planned"),
         report_printf(a, "%s passed", report_count_text(a, m->outcome[ASSAY_OUTCOME_PASS])),
         report_plural(a, m->elements_judged, "element", "elements"));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static assay_code refuse(const char *path, int why, assay_error *error) {
-    const bool machine = why == ENOSPC || why == EIO || why == EDQUOT || why == ENOMEM;
+    const bool machine = why == ENOSPC || why == EIO || why == EDQUOT || why == ENOMEM || why == EFBIG;
     return assay_fail(error, machine ? ASSAY_CODE_INTERNAL : ASSAY_CODE_USAGE, "cannot write %s: %s", path, strerror(why));
 }
 

@@ -19,6 +19,8 @@ static const char *tone_mark(report_tone tone) {
         return "\xe2\x9c\x97 ";
     case REPORT_TONE_DOUBT:
         return "? ";
+    case REPORT_TONE_MUTED:
+        return "\xe2\x97\x8b ";
     default:
         return "";
     }
@@ -228,7 +230,9 @@ static void block(md *m, const report_block *b) {
         command(m->out, b->text);
         break;
     case REPORT_BLOCK_FIGURE:
-        (void)fprintf(m->out, "\n[![%s](%s.png)](%s.svg)\n\n", b->figure->title, b->figure->id, b->figure->id);
+        (void)fputs("\n[![", m->out);
+        rich_text(m->out, b->figure->title);
+        (void)fprintf(m->out, "](%s.png)](%s.svg)\n\n", b->figure->id, b->figure->id);
         rich_text(m->out, b->figure->caption);
         (void)fputc('\n', m->out);
         break;

@@ -24,6 +24,7 @@ static void timing_row(report_doc *doc, report_table *t, const report_series *s)
     report_cell_number(doc, t,
                        s->floor == NULL || !(s->floor->median_ns > 0)
                            ? (bound ? "" : "-")
+                           : s->median_ns / s->floor->median_ns >= 100 ? report_count_text(a, (uint64_t)(s->median_ns / s->floor->median_ns + 0.5))
                            : report_printf(a, "%.2f", s->median_ns / s->floor->median_ns));
     report_cell_number(doc, t, s->gbps > 0 ? report_printf(a, "%.3g", s->gbps) : "-");
     report_cell_number(doc, t,
