@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 extern const assay_suite assay_suite_timing;
 
@@ -125,7 +126,7 @@ static bool check_claims(assay_context *context, assay_timing_bench *bench,
         }
         bool backward = slot->role == ASSAY_TIMING_BACKWARD || slot->role == ASSAY_TIMING_BASELINE_BACKWARD;
         claim.bytes = backward ? 0 : bench->fill_bytes; /* a gradient is small: no roof to compare with */
-        if (!assay_timing_batch(slot, floor_ns, &claim, error)) {
+        if (!assay_timing_batch(slot, &claim, error)) {
             return false;
         }
         const char *name = assay_timing_roles[slot->role].name;
@@ -172,12 +173,14 @@ static void run(assay_context *context, const assay_check *check, assay_result *
     int cpu = -1;
     bool good = assay_timing_bench_open(&bench, context, check, &error);
     if (good) {
+        char flags[64];
         assay_timing_pin *pin = assay_timing_pin_open(&context->lanes[0], &cpu);
+        bool loaded = getloadavg(&load, 1) == 1 && load > (double)sysconf(_SC_NPROCESSORS_ONLN);
         assay_record_metric(context, "pinned_cpu", (double)cpu, "");
-        if (getloadavg(&load, 1) == 1) {
-            assay_record_metric(context, "load_average", load, "");
-        }
-        good = measure(context, check, &bench, cpu < 0 ? "unpinned" : "", result, &error);
+        assay_record_metric(context, "load_average", load, "");
+        (void)snprintf(flags, sizeof flags, "%s%s%s", cpu < 0 ? "unpinned" : "", cpu < 0 && loaded ? "," : "",
+                       loaded ? "loaded" : "");
+        good = measure(context, check, &bench, flags, result, &error);
         assay_timing_pin_close(pin, &context->lanes[0]);
     }
     if (bench.troubled) {

@@ -168,14 +168,15 @@ void assay_timing_bench_close(assay_timing_bench *bench) {
 
 /* ---- batches ---- */
 
-#define BATCH_NS    1000000.0 /* long enough by the judge's clock */
+#define BATCH_NS    400000.0 /* long enough by the judge's clock */
 #define BATCH_LIMIT 16384U
 #define BATCHES     5
 #define BATCH_TRIES 60 /* on a busy machine others run between the worker's clock and the judge's */
 
 /* Adds one batch: the shortest by the judge's clock, and the one whose claim comes nearest to what the judge
  * saw. */
-static void add_batch(const assay_timing_slot *slot, double floor_ns, bool first, assay_timing_claim *claim) {
+static void add_batch(const assay_timing_slot *slot, bool first, assay_timing_claim *claim) {
+    double floor_ns = claim->floor;
     double outer = (double)slot->reply.judge_ns;
     double own = (double)slot->reply.worker_ns;
     if (first || outer < claim->least_outer) {
@@ -187,12 +188,20 @@ static void add_batch(const assay_timing_slot *slot, double floor_ns, bool first
     }
 }
 
-bool assay_timing_batch(assay_timing_slot *slot, double floor_ns, assay_timing_claim *claim,
-                        assay_error *error) {
+/* What more batches could still change. */
+static bool believable(const assay_timing_claim *claim) {
+    double seen = claim->batch_outer - claim->floor;
+    double per_call = (claim->least_outer - claim->floor) / (double)claim->batch_calls;
+    return claim->batch_own >= ASSAY_TIMING_CLAIM_SHARE * seen &&
+           claim->single_median >= ASSAY_TIMING_SINGLE_SHARE * per_call;
+}
+
+bool assay_timing_batch(assay_timing_slot *slot, assay_timing_claim *claim, assay_error *error) {
+    double floor_ns = claim->floor;
     double enough = 10.0 * floor_ns > BATCH_NS ? 10.0 * floor_ns : BATCH_NS;
     bool good = true;
     int kept = 0;
-    slot->repeat = 4;
+    slot->repeat = 1;
     while (good && kept < BATCH_TRIES) {
         good = worker_call(slot, error);
         if (good && (double)slot->reply.judge_ns < enough && slot->repeat < BATCH_LIMIT) {
@@ -201,10 +210,9 @@ bool assay_timing_batch(assay_timing_slot *slot, double floor_ns, assay_timing_c
             kept = 0;
             continue;
         }
-        add_batch(slot, floor_ns, kept++ == 0, claim);
+        add_batch(slot, kept++ == 0, claim);
         claim->batch_calls = slot->repeat;
-        if (kept >= BATCHES &&
-            claim->batch_own >= ASSAY_TIMING_CLAIM_SHARE * (claim->batch_outer - floor_ns)) {
+        if (kept >= BATCHES && believable(claim)) {
             break;
         }
     }

@@ -62,8 +62,7 @@ void assay_timing_bench_close(assay_timing_bench *bench);
 
 /* Batches of one slot, long enough by the judge's clock to be checked against it; keeps the batch that the
  * judge saw end fastest. */
-bool assay_timing_batch(assay_timing_slot *slot, double floor_ns, assay_timing_claim *claim,
-                        assay_error *error);
+bool assay_timing_batch(assay_timing_slot *slot, assay_timing_claim *claim, assay_error *error);
 
 /* Puts this thread and both workers (all their threads) on one processor. Returns its number, -1 when that
  * was refused. */
