@@ -208,6 +208,13 @@ static assay_code check_cover(const merge *m, assay_error *error) {
     return ASSAY_CODE_OK;
 }
 
+/* Sorts the shards and refuses what does not fit together. */
+static assay_code check_fit(merge *m, assay_error *error) {
+    qsort(m->shards, m->count, sizeof m->shards[0], by_first_tile);
+    const assay_code code = check_common(m, error);
+    return code == ASSAY_CODE_OK ? check_cover(m, error) : code;
+}
+
 /* The identity of a set of shards: SHA-256 over their leaves in order of tiles. */
 static void identify(const merge *m, char id[65]) {
     crypto_hash_sha256_state state;
@@ -280,20 +287,16 @@ assay_code assay_merge_shards(const char *target, const char *const *sources, si
     if (code == ASSAY_CODE_OK && m.count == 0) {
         code = find_shards(&m, sources, false, error); /* --shard 1/1 */
     }
-    if (code == ASSAY_CODE_OK && m.count == 0) {
+    if (code == ASSAY_CODE_OK) {
         code =
-            assay_fail(error, ASSAY_CODE_USAGE, "there is no finished prove run with a digest tree in %s%s%s",
-                       source_count > 0 ? "'" : "no sources", source_count > 0 ? sources[0] : "",
-                       source_count > 1   ? "' and the others"
-                       : source_count > 0 ? "'"
-                                          : "");
-    }
-    if (code == ASSAY_CODE_OK) {
-        qsort(m.shards, m.count, sizeof m.shards[0], by_first_tile);
-        code = check_common(&m, error);
-    }
-    if (code == ASSAY_CODE_OK) {
-        code = check_cover(&m, error);
+            m.shards != NULL
+                ? check_fit(&m, error)
+                : assay_fail(error, ASSAY_CODE_USAGE,
+                             "there is no finished prove run with a digest tree in the %zu source(s)%s%s%s",
+                             source_count, source_count > 0 ? " ('" : "", source_count > 0 ? sources[0] : "",
+                             source_count > 1   ? "', ...)"
+                             : source_count > 0 ? "')"
+                                                : "");
     }
     if (code == ASSAY_CODE_OK) {
         code = merge_into(&m, target, root_hex, run_id, error);

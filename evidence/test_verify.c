@@ -184,6 +184,7 @@ static const struct {
     {"UPDATE run_log SET root=CASE WHEN substr(root,1,1)='0' THEN '1' ELSE '0' END||substr(root,2)",
      "run_log(idx=0): the root does not match"},
     {"UPDATE run_log SET idx=5", "run_log(idx=5): number 0 is missing before it"},
+    {"UPDATE check_outcome SET elements=0 WHERE seq=2", "parity/b: passed without judging an element"},
     {"UPDATE contract SET text='x'", "contract(id=1): its text has SHA-256"},
     {"UPDATE metric SET value=0.5 WHERE name='max_ulp'",
      "metric(run_id=1, seq=1, name=max_ulp): value is not the number of its bits"},
