@@ -8,7 +8,8 @@
 #include <sodium/crypto_hash_sha256.h>
 #include <string.h>
 
-#define BASE_ALIGN 64u
+#define BASE_ALIGN ((size_t)64)
+#define LEAD_BYTES (((size_t)ASSAY_ZONE_BYTES + BASE_ALIGN - 1) / BASE_ALIGN * BASE_ALIGN)
 
 static uint8_t *segment_base(const assay_tensor *t) {
     return (uint8_t *)t->data - (t->data_offset - t->segment_offset);
@@ -74,10 +75,7 @@ assay_code assay_tensor_alloc(assay_arena *arena, const assay_tensor_spec *spec,
                           "tensor: sizes and strides must not be negative and must fit into 63 bits, "
                           "misalign_bytes must be below a page");
     }
-    const size_t lead =
-        spec->placement == ASSAY_PLACE_MIDDLE
-            ? (ASSAY_ZONE_BYTES + BASE_ALIGN - 1) / BASE_ALIGN * BASE_ALIGN + spec->misalign_bytes
-            : 0;
+    const size_t lead = spec->placement == ASSAY_PLACE_MIDDLE ? LEAD_BYTES + spec->misalign_bytes : 0;
     const size_t tail = spec->placement == ASSAY_PLACE_MIDDLE ? ASSAY_ZONE_BYTES : 0;
     const size_t need = lead + t.span_bytes + tail;
     if (!assay_arena_take(arena, need, &t.segment_offset, &t.segment_bytes)) {

@@ -156,11 +156,11 @@ Test(protocol, refused) {
                    ",\"x\":1}]"),
         CALL("{}", "[null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null]"),
         "{\"type\":\"call\"," ID ",\"op\":\"x\",\"pass\":\"sideways\",\"attrs\":{},\"inputs\":[],\"outputs\":"
-                                 "[],\"repeat\":1,\"other_thread\":false}",
+        "[],\"repeat\":1,\"other_thread\":false}",
         "{\"type\":\"call\"," ID ",\"op\":\"x\",\"pass\":\"forward\",\"attrs\":{},\"inputs\":[],\"outputs\":["
-                                 "],\"repeat\":0,\"other_thread\":false}",
+        "],\"repeat\":0,\"other_thread\":false}",
         "{\"type\":\"call\"," ID ",\"op\":\"x\",\"pass\":\"forward\",\"attrs\":{},\"inputs\":[],\"outputs\":["
-                                 "],\"repeat\":1,\"other_thread\":0}",
+        "],\"repeat\":1,\"other_thread\":0}",
         "{\"type\":\"call\"," ID
         ",\"op\":\"x\",\"pass\":\"forward\",\"attrs\":{},\"inputs\":[],\"repeat\":1,\"other_thread\":false}",
         "{\"type\":\"result\"," ID ",\"status\":\"fine\",\"message\":\"\",\"ns\":1}",

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -199,7 +200,15 @@ Test(hostile, children_die_too) {
     cr_assert(!outlives(group));
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) /* limits and filter are off there */
+Test(hostile, closed_to_others) {
+    assay_worker *w = open_hostile();
+    const doing d = do_mode(w, "escape");
+    assert_right(&d);
+    cr_assert_eq(prctl(PR_GET_DUMPABLE), 0);
+    assay_worker_close(w);
+}
+
 Test(hostile, memory_limit) {
     const assay_worker_options limited = {.memory_limit_bytes = (size_t)128 << 20};
     assay_worker *w = open_adapter(hostile_file("hostile.so"), &limited);
@@ -236,6 +245,33 @@ Test(hostile, guards_and_zones) {
     d = do_mode_placed(w, "write_before", ASSAY_PLACE_AT_END, 0);
     cr_assert_eq(assay_tensor_zone_damage(&d.out, POISON, &first), 1);
     cr_assert_eq(first, -1);
+    assay_worker_close(w);
+}
+
+/* What the current call does not name is not mapped: a pointer kept from the last call faults. */
+Test(hostile, stale_pointer_faults) {
+    assay_worker *w = open_hostile();
+    doing d = do_mode(w, "read_stale");
+    assert_right(&d);
+    d = do_mode(w, "read_stale");
+    assert_right(&d); /* the same layout */
+    assay_tensor shift;
+    assay_error error;
+    assay_call_reply reply;
+    const assay_tensor_spec spec = {.dtype = ASSAY_DTYPE_F32, .ndim = 1, .shape = {LENGTH}};
+    cr_assert_eq(assay_tensor_alloc(assay_worker_arena(w), &spec, &shift, &error), ASSAY_CODE_OK);
+    const assay_tensor *pointers[] = {&shift};
+    const assay_attr attr = {.name = "mode", .type = ASSAY_ATTR_STRING, .s = "read_stale"};
+    const assay_call_spec call = {.op = "do",
+                                  .attrs = &attr,
+                                  .attr_count = 1,
+                                  .inputs = pointers,
+                                  .input_count = 1,
+                                  .outputs = pointers,
+                                  .output_count = 1};
+    cr_assert(assay_worker_call(w, &call, &reply, &error));
+    cr_assert_eq(reply.result, ASSAY_CALL_LOST);
+    cr_assert(strstr(reply.reason, "SIGSEGV") != NULL, "%s", reply.reason);
     assay_worker_close(w);
 }
 
@@ -287,15 +323,18 @@ Test(hostile, outlives_the_thread_that_started_it) {
 Test(hostile, dies_with_the_judge) {
     int pipes[2];
     int worker = 0;
+    cr_assert_not_null(hostile_file("testhost")); /* before the fork: a failed assertion belongs to the test's process */
     cr_assert_eq(pipe(pipes), 0);
     const pid_t judge = fork();
     if (judge == 0) {
+        (void)alarm(20);
         assay_worker *w = open_hostile();
         worker = assay_worker_pid(w);
         (void)!write(pipes[1], &worker, sizeof worker);
         (void)do_mode_placed(w, "hang", ASSAY_PLACE_MIDDLE, 60000);
         _exit(1);
     }
+    (void)close(pipes[1]);
     cr_assert_eq(read(pipes[0], &worker, sizeof worker), (ssize_t)sizeof worker);
     sleep_ms(100);
     cr_assert_eq(kill(worker, 0), 0);

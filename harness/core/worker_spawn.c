@@ -9,6 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,28 +24,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILD_STACK_BYTES (256u * 1024u)
+#define CHILD_STACK_BYTES ((size_t)256 * 1024)
 #define FIRST_SPARE_FD    16
 #define MAX_ENVIRONMENT   32
-
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
-#ifndef UNDER_ASAN
-#define UNDER_ASAN 0
-#endif
 
 /* Variables of the judge that a worker inherits: those that dynamic loaders, device runtimes and sanitizers
  * need. A name that ends in '_' is a prefix. Everything else of the judge's environment stays with the judge.
  */
 static const char *const inherited[] = {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS",
                                         "UBSAN_OPTIONS", "ASSAY_ADAPTER_"};
-static const char *const fixed[] = {"LANG=C", "HOME=/nonexistent", "ASSAY_PROTOCOL=1", "ASSAY_SOCKET_FD=3",
-                                    "ASSAY_ARENA_FD=4"};
+static const char *const fixed[] = {
+    "LANG=C",
+    "HOME=/nonexistent",
+    "ASSAY_PROTOCOL=1",
+    "ASSAY_SOCKET_FD=3",
+    "ASSAY_ARENA_FD=4",
+#if ASSAY_UNDER_ASAN /* the judge wants to see the candidate's signals, not a sanitizer's report of them */
+    "ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0:detect_leaks=0",
+#endif
+};
 
 typedef struct child_plan {
     assay_spawn *spawn;
@@ -100,7 +100,7 @@ static void child_limits(const assay_spawn *spawn) {
     /* 1, not 0: with a core_pattern that is a pipe the kernel ignores 0 but honours 1, and no dump fits into
      * one byte. */
     lower_limit(RLIMIT_CORE, 1);
-    if (!UNDER_ASAN && spawn->memory_limit_bytes != 0) {
+    if (!ASSAY_UNDER_ASAN && spawn->memory_limit_bytes != 0) {
         /* Private writable memory, exactly what the limit is about ... */
         lower_limit(RLIMIT_DATA, spawn->memory_limit_bytes);
         /* ... and addresses, so that shared mappings are bounded too. Libraries, stacks and PROT_NONE
@@ -144,6 +144,31 @@ static void child_descriptors(assay_spawn *spawn) {
     child_close_from(5);
 }
 
+/* System calls that a candidate has no business with: leaving its process group (its helpers could then
+ * outlive it) and reading or writing other processes. They fail with EPERM. Best effort: without seccomp in
+ * the kernel the worker runs unfiltered. */
+static void child_filter(void) {
+#if defined(__x86_64__) && !ASSAY_UNDER_ASAN
+    static struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 8),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000u, 6, 0), /* the x32 numbers of the same calls */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setsid, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpgid, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    const struct sock_fprog program = {.len = sizeof rules / sizeof *rules, .filter = rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) {
+        (void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    }
+#endif
+}
+
 static int child_main(void *context) {
     const child_plan *plan = context;
     assay_spawn *spawn = plan->spawn;
@@ -161,6 +186,7 @@ static int child_main(void *context) {
     if (chdir("/") != 0) {
         child_fail(spawn, "chdir");
     }
+    child_filter();
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)execve(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv, plan->environment);

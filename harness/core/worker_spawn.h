@@ -8,6 +8,18 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Sanitizer builds need huge address spaces and ptrace: limits and the filter are off there. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ASSAY_UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASSAY_UNDER_ASAN 1
+#endif
+#endif
+#ifndef ASSAY_UNDER_ASAN
+#define ASSAY_UNDER_ASAN 0
+#endif
+
 typedef struct assay_spawn {
     const char *const *argv; /* argv[0] is the file to execute */
     int socket_fd;           /* becomes descriptor 3 */

@@ -3,11 +3,9 @@
  * out[i] = 2 * in[i]. */
 #include "assay/adapter.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,8 +18,8 @@ static void send_bytes(const char *bytes, size_t n) {
 }
 
 static void crash(void) {
-    volatile int *p = NULL;
-    *p = 1;
+    volatile uintptr_t nowhere = 16;
+    *(volatile int *)nowhere = 1; /* NOLINT(performance-no-int-to-ptr) */
 }
 
 static void divide(void) {
@@ -233,6 +231,27 @@ static void inspect(void) {
     }
 }
 
+/* A helper that tries to leave the process group; dies when it could. */
+static void escape(void) {
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(setsid() < 0 && setpgid(0, 0) < 0 ? 0 : 1);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0) {
+        _exit(90);
+    }
+}
+
+/* Keeps the address of its last input and reads it again. */
+static void read_stale(void) {
+    static const volatile float *kept;
+    if (kept != NULL) {
+        (void)*kept;
+    }
+    kept = assay_data(current->inputs[0]);
+}
+
 static void nothing(void) {
 }
 
@@ -273,6 +292,8 @@ static const struct {
     {"read_before", read_before},
     {"edit_input", edit_input},
     {"inspect", inspect},
+    {"escape", escape},
+    {"read_stale", read_stale},
 };
 
 static void double_values(const assay_call *call) {
