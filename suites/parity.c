@@ -178,13 +178,15 @@ static void parity_judge(assay_context *context, const assay_check *check, const
                          "measured: %llu of %llu words differ from %s, at most %llu ulp",
                          (unsigned long long)p->differing, (unsigned long long)p->elements, against,
                          (unsigned long long)p->max_ulp);
-    } else if (!assay_parity_ok(p)) {
+    } else if (first != NULL) {
         assay_result_set(result, ASSAY_OUTCOME_FAIL, "%llu of %llu words differ from %s %s, at most %llu ulp",
                          (unsigned long long)p->differing, (unsigned long long)p->elements,
                          check->kind == REPLAY ? "the replay of" : "baseline", against,
                          (unsigned long long)p->max_ulp);
         assay_numeric_witness(context, check, p->first_index / channels, first->first,
                               first->first + channels);
+    } else if (!assay_parity_ok(p)) {
+        assay_result_set(result, ASSAY_OUTCOME_ERROR, "words differ, but no lane kept the first");
     } else {
         assay_result_set(result, ASSAY_OUTCOME_PASS, "every word equals %s %s",
                          check->kind == REPLAY ? "the replay of" : "baseline", against);

@@ -27,5 +27,7 @@ uint32_t sinusoid_exact(const assay_attrs *attrs, float x, size_t channel) {
     uint32_t bits = assay_f32_bits(mpfr_get_flt(value, MPFR_RNDN));
     mpfr_clear(value);
     mpfr_clear(t);
+    mpfr_free_cache2(
+        MPFR_FREE_LOCAL_CACHE); /* lanes are threads that end: nothing else would free their constants */
     return bits;
 }
