@@ -117,7 +117,8 @@ static assay_code open_workers(assay_runner *r, const assay_certify_options *o, 
             return assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter wants CUDA memory, --device is %s",
                               sides[i].name, o->device);
         }
-        *sides[i].lineage = strdup(info->lineage); /* outlives restarts */
+        (void)snprintf(r->lineages[i], sizeof r->lineages[i], "%s", info->lineage); /* outlives restarts */
+        *sides[i].lineage = r->lineages[i];
     }
     return ASSAY_CODE_OK;
 }

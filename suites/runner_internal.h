@@ -18,6 +18,7 @@ typedef struct assay_runner {
     size_t binary_count;
     char sha256[3][65];
     char paths[3][4096];
+    char lineages[2][128]; /* candidate, baseline */
 } assay_runner;
 
 /* Everything that can be refused before a row is written: operator, contract, device, adapters, trees.
