@@ -226,7 +226,9 @@ Test(tensor, refusals) {
         cr_assert_eq(t.ndim, 42, "untouched");
         cr_assert(strlen(error.text) > 0);
     }
+    assay_arena_destroy(arena);
     cr_assert_eq(assay_arena_create(0, &arena, NULL), ASSAY_CODE_USAGE);
+    cr_assert_null(arena);
 }
 
 Test(tensor, full_arena_and_reset) {
