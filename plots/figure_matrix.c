@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define MOST_LINES  40
+#define MOST_LINES  60
 #define LABEL_CHARS 24
 
 /* Kinds of cell, drawn as one plot each so that they have a key: equal, differ, neither, in that order. */
@@ -78,12 +78,20 @@ static size_t write_layout(report_arena *a, const report_matrix *m, size_t colum
     return lines;
 }
 
-static size_t widest_row(const report_matrix *m) {
+/* Cells per line when `room` characters of text fit in one: as many as the longest label allows, no more than there are. */
+static size_t columns_for(const report_matrix *m, size_t room, size_t most) {
     size_t widest = 1;
+    size_t longest = 8; /* a result such as "\u2260 82.7 %" */
     for (size_t r = 0; r < m->count; r++) {
         widest = m->rows[r].count > widest ? m->rows[r].count : widest;
+        for (size_t k = 0; k < m->rows[r].count; k++) {
+            const size_t n = strlen(m->rows[r].cells[k].label);
+            longest = n > longest ? n : longest;
+        }
     }
-    return widest;
+    size_t columns = room / (longest + 1);
+    columns = columns < 1 ? 1 : columns > most ? most : columns;
+    return columns < widest ? columns : widest;
 }
 
 bool figure_matrix(const report_model *m, const char *subject, figure_plan *plan, FILE *set, FILE *data) {
@@ -101,10 +109,10 @@ bool figure_matrix(const report_model *m, const char *subject, figure_plan *plan
             kinds[cell_kind(matrix.rows[r].cells[k].check)]++;
         }
     }
-    const size_t widest = widest_row(&matrix);
-    const size_t wide = write_layout(a, &matrix, widest < 8 ? widest : 8, "0", set, data);
-    const size_t narrow = write_layout(a, &matrix, widest < 4 ? widest : 4, "1", set, data);
-    (void)fprintf(set, "LONGEST = %zu\nHAS0 = %d\nHAS1 = %d\nHAS2 = %d\n", longest > LABEL_CHARS ? (size_t)LABEL_CHARS : longest,
+    longest = longest > LABEL_CHARS ? LABEL_CHARS : longest;
+    const size_t wide = write_layout(a, &matrix, columns_for(&matrix, 110 - longest, 8), "0", set, data);
+    const size_t narrow = write_layout(a, &matrix, columns_for(&matrix, 62 - longest, 4), "1", set, data);
+    (void)fprintf(set, "LONGEST = %zu\nHAS0 = %d\nHAS1 = %d\nHAS2 = %d\n", longest,
                   kinds[0] > 0, kinds[1] > 0, kinds[2] > 0);
     plan->title = report_printf(a, "%s of %s", strcmp(subject, "parity") == 0 ? "Parity" : "Invariance", m->implementation);
     plan->caption = report_printf(a, "%s equal, %s with differences, %s neither, of %s checks. A cell is one check: its size or place above, "
@@ -114,5 +122,8 @@ bool figure_matrix(const report_model *m, const char *subject, figure_plan *plan
     plan->template_name = "figure_matrix.gp";
     plan->wide_height = 96 + 38 * (int)wide;
     plan->narrow_height = 128 + 34 * (int)narrow;
+    if (wide >= MOST_LINES || narrow >= MOST_LINES) {
+        plan->caption = report_printf(a, "%s Not all of them fit; the tables have the rest.", plan->caption);
+    }
     return true;
 }

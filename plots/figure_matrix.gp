@@ -10,7 +10,7 @@ unset xtics
 unset grid
 eval "set ytics ".(NARROW ? YTICS1 : YTICS0)
 set ytics scale 0 font KEYFONT
-set lmargin (LONGEST * (NARROW ? 0.88 : 0.86) + 1.5)
+set lmargin (LONGEST * (NARROW ? 0.84 : 0.86) + 1.5)
 set rmargin 1.5
 set tmargin (NARROW ? 4.2 : 3.4)
 set bmargin (NARROW ? 4 : 2.6)

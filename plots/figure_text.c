@@ -18,6 +18,9 @@ void figure_string(FILE *out, const char *text) {
         case '\n':
             (void)fputs("\\n", out);
             break;
+        case '>': /* gnuplot writes it as it is, and XML forbids "]]>" in text */
+            (void)fputs(p > text && p[-1] == ']' ? " >" : ">", out);
+            break;
         default:
             (void)fputc(*p, out);
         }
@@ -34,6 +37,7 @@ void figure_assign(FILE *out, const char *name, const char *text) {
 void figure_field(FILE *out, const char *text) {
     (void)fputc('"', out);
     for (const char *p = text; *p != '\0'; p++) {
+        (void)fputs(*p == '>' && p > text && p[-1] == ']' ? " " : "", out);
         (void)fputc(*p == '"' || *p == '\\' ? '\'' : *p, out);
     }
     (void)fputc('"', out);
@@ -42,6 +46,7 @@ void figure_field(FILE *out, const char *text) {
 void figure_macro_field(FILE *out, const char *text) {
     (void)fputc('"', out);
     for (const char *p = text; *p != '\0'; p++) {
+        (void)fputs(*p == '>' && p > text && p[-1] == ']' ? " " : "", out);
         (void)fputc(*p == '"' || *p == '\\' || *p == '\'' || *p == '`' ? '.' : *p, out);
     }
     (void)fputc('"', out);

@@ -72,9 +72,9 @@ static assay_code render(const report_model *model, const report_figures *figure
 }
 
 /* Draws the figures; without gnuplot *note becomes the line that the report shows, and the same goes to stderr. */
-static assay_code draw(const report_model *model, report_figures *figures, const char **note, assay_error *error) {
+static assay_code draw(const report_model *model, bool with_png, report_figures *figures, const char **note, assay_error *error) {
     assay_error why = {0};
-    const assay_code code = report_figures_draw(model, figures, &why);
+    const assay_code code = report_figures_draw(model, with_png, figures, &why);
     if (code == ASSAY_CODE_INCOMPLETE) {
         *note = report_printf(model->arena, "Figures are left out: %s.", why.text);
         (void)fprintf(stderr, "assay: figures are left out: %s\n", why.text);
@@ -92,7 +92,7 @@ assay_code assay_report_write(sqlite3 *db, int64_t run_id, assay_report_format f
     size_t bytes = 0;
     assay_code code = report_load(db, run_id, &arena, &model, error);
     if (code == ASSAY_CODE_OK && format == ASSAY_REPORT_HTML) {
-        code = draw(&model, &figures, &note, error);
+        code = draw(&model, false, &figures, &note, error);
     } else if (format == ASSAY_REPORT_MD) { /* a file alone cannot carry figures */
         note = "Figures are part of the HTML report and of a report directory.";
     }
@@ -153,7 +153,7 @@ assay_code assay_report_directory(sqlite3 *db, int64_t run_id, const char *direc
     const char *note = NULL;
     assay_code code = report_load(db, run_id, &arena, &model, error);
     if (code == ASSAY_CODE_OK) {
-        code = draw(&model, &figures, &note, error);
+        code = draw(&model, true, &figures, &note, error);
     }
     if (code == ASSAY_CODE_OK) {
         code = write_all(&model, &figures, note, directory, error);

@@ -49,14 +49,15 @@ static void write_output(FILE *script, const report_model *m, const figure_plan 
                   report_asset_text(p->template_name));
 }
 
-static assay_code write_script(const report_model *m, const figure_plan *p, const char *directory, assay_error *error) {
+static assay_code write_script(const report_model *m, const figure_plan *p, bool with_png, const char *directory,
+                               assay_error *error) {
     char *script = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&script, &bytes);
     if (out == NULL) {
         return assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while drawing figures");
     }
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < (with_png ? 3u : 2u); k++) {
         write_output(out, m, p, k);
     }
     assay_code code = fclose(out) == 0 && !m->arena->failed
@@ -76,11 +77,11 @@ static bool take(const report_model *m, const char *directory, const char *id, s
 /* The time-out of one gnuplot run: three outputs of at most a few thousand cells take well under a second. */
 #define GNUPLOT_TIMEOUT_MS 60000
 
-static assay_code draw_one(const report_model *m, const figure_plan *p, const char *directory, report_figures *figures,
-                           assay_error *error) {
+static assay_code draw_one(const report_model *m, const figure_plan *p, bool with_png, const char *directory,
+                           report_figures *figures, assay_error *error) {
     const char *const argv[] = {"gnuplot", "-d", report_printf(m->arena, "%s.gp", p->id), NULL};
     char said[256] = "";
-    assay_code code = write_script(m, p, directory, error);
+    assay_code code = write_script(m, p, with_png, directory, error);
     if (code == ASSAY_CODE_OK) {
         code = report_process_run(argv, directory, GNUPLOT_TIMEOUT_MS, said, sizeof said, error);
     }
@@ -91,7 +92,7 @@ static assay_code draw_one(const report_model *m, const figure_plan *p, const ch
     *f = (report_figure){.id = p->id, .title = p->title, .caption = p->caption};
     if (!take(m, directory, p->id, 0, &f->wide_svg, &f->wide_bytes) ||
         !take(m, directory, p->id, 1, &f->narrow_svg, &f->narrow_bytes) ||
-        !take(m, directory, p->id, 2, &f->png, &f->png_bytes)) {
+        (with_png && !take(m, directory, p->id, 2, &f->png, &f->png_bytes))) {
         figures->count--;
         free(f->wide_svg);
         free(f->narrow_svg);
@@ -114,7 +115,7 @@ static bool plan_one(const report_model *m, size_t k, figure_plan *p) {
     return ok && !m->arena->failed;
 }
 
-assay_code report_figures_draw(const report_model *m, report_figures *figures, assay_error *error) {
+assay_code report_figures_draw(const report_model *m, bool with_png, report_figures *figures, assay_error *error) {
     const char *base = getenv("TMPDIR");
     char *directory = NULL;
     assay_code code = ASSAY_CODE_OK;
@@ -132,7 +133,7 @@ assay_code report_figures_draw(const report_model *m, report_figures *figures, a
                 }
             }
             if (directory != NULL) {
-                code = draw_one(m, &p, directory, figures, worst == ASSAY_CODE_OK ? error : NULL);
+                code = draw_one(m, &p, with_png, directory, figures, worst == ASSAY_CODE_OK ? error : NULL);
             }
             worst = code != ASSAY_CODE_OK ? code : worst; /* one figure that fails does not take the others with it */
         }

@@ -157,7 +157,8 @@ static void inline_svg(FILE *out, const report_figure *f, const char *svg, const
     for (const char *p = body; *p != '\0';) {
         const size_t id = id_reference(p);
         if (id > 0) {
-            (void)fprintf(out, "%.*s%s-%s-", (int)id, strncmp(p, "xlink:", 6) == 0 ? p + 6 : p, size, f->id);
+            const size_t skip = strncmp(p, "xlink:", 6) == 0 ? 6 : 0;
+            (void)fprintf(out, "%.*s%s-%s-", (int)(id - skip), p + skip, size, f->id);
             p += id;
             continue;
         }

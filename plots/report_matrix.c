@@ -2,22 +2,15 @@
 #include "report_matrix.h"
 
 #include <ctype.h>
-#include <stdlib.h>
+#include <jansson.h>
 #include <string.h>
 
-static bool has_digit(const char *text) {
-    while (*text != '\0' && !isdigit((unsigned char)*text)) {
-        text++;
-    }
-    return *text != '\0';
-}
-
-/* The number inside a label ("T64", "seed3", "4097"), -1 without one. */
-static double number_of(const char *label) {
-    while (*label != '\0' && !isdigit((unsigned char)*label)) {
-        label++;
-    }
-    return *label == '\0' ? -1.0 : strtod(label, NULL);
+/* The number of rows in a check's case, which cells are sorted by; 0 when the case does not say. */
+static json_int_t rows_of(const report_check *check) {
+    json_t *root = json_loads(check->case_json, 0, NULL);
+    const json_int_t rows = json_integer_value(json_object_get(root, "rows"));
+    json_decref(root);
+    return rows;
 }
 
 static const char *rest_of(const report_check *check) {
@@ -38,29 +31,57 @@ static report_matrix_row *row_of(report_arena *arena, report_matrix *matrix, con
     return row;
 }
 
-static void add(report_arena *arena, report_matrix *matrix, const report_check *check) {
-    const char *rest = rest_of(check);
-    const char *cut = NULL;
+/* Where the cell part of a name begins: the first word that holds a digit; NULL when none does. */
+static const char *cell_part(const char *rest) {
+    const char *word = rest;
     for (const char *p = rest; *p != '\0'; p++) {
-        if ((*p == '_' || *p == '/') && p != rest && p[1] != '\0') {
-            cut = p;
+        if (*p == '_' || *p == '/') {
+            word = p + 1;
+        } else if (isdigit((unsigned char)*p)) {
+            return word;
         }
     }
-    const char *label = cut == NULL ? rest : report_printf(arena, "%.*s", (int)(cut - rest), rest);
+    return NULL;
+}
+
+/* The label of a cell: "f32_2048x256_seed3" becomes "f32 2048x256 s3". */
+static const char *cell_label(report_arena *arena, const char *part) {
+    char *label = report_arena_alloc(arena, strlen(part) + 1);
+    char *w = label;
+    for (const char *p = part; label != NULL && *p != '\0';) {
+        const bool seed = strncmp(p, "seed", 4) == 0 && isdigit((unsigned char)p[4]) && (p == part || p[-1] == '_');
+        if (seed) {
+            *w++ = 's';
+            p += 4;
+        } else {
+            *w++ = *p == '_' ? ' ' : *p;
+            p++;
+        }
+    }
+    return label == NULL ? "" : label;
+}
+
+static void add(report_arena *arena, report_matrix *matrix, const report_check *check) {
+    const char *rest = rest_of(check);
+    const char *part = cell_part(rest);
+    const char *label = rest;
+    if (part != NULL) {
+        label = part == rest ? check->suite : report_printf(arena, "%.*s", (int)(part - rest - 1), rest);
+    }
     report_matrix_row *row = row_of(arena, matrix, label);
     report_matrix_cell *cell =
         row == NULL ? NULL : report_arena_push(arena, (void **)&row->cells, &row->count, sizeof *cell);
     if (cell != NULL) {
-        *cell = (report_matrix_cell){cut == NULL ? "" : cut + 1, check};
+        *cell = (report_matrix_cell){part == NULL ? "" : cell_label(arena, part), check, rows_of(check)};
     }
 }
 
-/* Insertion sort by number: stable, and rows are short. */
+/* Insertion sort: stable, and rows are short. */
 static void sort_cells(report_matrix_row *row) {
     for (size_t i = 1; i < row->count; i++) {
         const report_matrix_cell cell = row->cells[i];
         size_t k = i;
-        while (k > 0 && number_of(row->cells[k - 1].label) > number_of(cell.label)) {
+        while (k > 0 && row->cells[k - 1].rows > cell.rows) {
             row->cells[k] = row->cells[k - 1];
             k--;
         }
@@ -76,12 +97,7 @@ bool report_matrix_build(const report_model *model, const char *suite, report_ma
         }
     }
     for (size_t i = 0; i < matrix->count; i++) {
-        report_matrix_row *row = &matrix->rows[i];
-        if (row->count == 1 && !has_digit(row->cells[0].label)) {
-            row->label = rest_of(row->cells[0].check);
-            row->cells[0].label = "";
-        }
-        sort_cells(row);
+        sort_cells(&matrix->rows[i]);
     }
     return matrix->count > 0 && !model->arena->failed;
 }

@@ -6,8 +6,9 @@
 #include "report_model.h"
 
 typedef struct report_matrix_cell {
-    const char *label; /* "64", "first"; "" when the group has no sizes */
+    const char *label; /* "f32 64x256 s3"; "" when the name has no sizes */
     const report_check *check;
+    int64_t rows; /* of its case */
 } report_matrix_cell;
 
 typedef struct report_matrix_row {
@@ -21,9 +22,10 @@ typedef struct report_matrix {
     size_t count;
 } report_matrix;
 
-/* Splits each name "<suite>/<row>_<cell>" at its last '_' or '/'. A split that leaves a row with a single cell without a digit is
- * undone ("over_read" stays one name). Rows in order of first appearance; cells by number, then in order of appearance. False
- * when the suite has no checks or memory runs out. */
+/* Splits each name "<suite>/<row>_<cell>" before its first word (between '_' and '/') that holds a digit: sizes, dtypes and seeds
+ * make the cell, "seedN" shortened to "sN"; a name without digits is a row with one cell without a label. Rows in order of first
+ * appearance, cells by the number of rows of their case, then in order of appearance. False when the suite has no checks or
+ * memory runs out. */
 bool report_matrix_build(const report_model *model, const char *suite, report_matrix *matrix);
 
 #endif

@@ -21,6 +21,9 @@ static void timing_row(report_doc *doc, report_table *t, const report_series *s)
     report_cell_number(doc, t,
                        s->against == NULL ? (bound ? "" : "-")
                                           : report_printf(a, "%.3f [%.3f, %.3f]", s->ratio, s->ratio_low, s->ratio_high));
+    if (s->against != NULL) {
+        report_cell_detail(doc, t, report_printf(a, "to %s", report_words(a, s->against->callable)));
+    }
     report_cell_number(doc, t,
                        s->floor == NULL || !(s->floor->median_ns > 0)
                            ? (bound ? "" : "-")
@@ -39,20 +42,20 @@ static void timing_row(report_doc *doc, report_table *t, const report_series *s)
 
 void report_sections_timing(report_doc *doc, const report_figures *figures) {
     static const char *const columns[] = {"Rows",    "Callable", "Scope", "Figure",  "Median",  "5\xe2\x80\x93""95 %",
-                                          "\xc3\xb7 baseline [95 %]", "\xc3\xb7 floor", "GB/s",  "Of roof", "Samples", "Marks"};
+                                          "Ratio [95 %]", "\xc3\xb7 floor", "GB/s",  "Of roof", "Samples", "Marks"};
     const report_model *m = doc->model;
     if (m->series_count == 0) {
         return;
     }
     report_section(doc, "timing", "Timing");
-    report_text(doc, "Interleaved samples on %s (%s); load average %s. Below 1 in \"\xc3\xb7 baseline\" means faster than the baseline.",
+    report_text(doc, "Interleaved samples on %s (%s); load average %s. A ratio below 1 means faster than what is named below it.",
                 m->device, report_provenance(m, "cpu.model"), report_provenance(m, "load.average"));
     report_table *t = report_table_begin(doc, "Timing by size and callable", columns, COUNT(columns));
     for (size_t i = 0; i < m->series_count; i++) {
         timing_row(doc, t, &m->series[i]);
     }
-    report_note(doc, "Median and percentiles of the raw samples, per call. The ratio is that of the medians; its interval is a percentile "
-                     "bootstrap over iterations (%d resamples, fixed seed). GB/s: bytes the callable must move by its median; "
+    report_note(doc, "Median and percentiles of the raw samples, per call. The ratio is that of the medians, its interval a percentile "
+                     "bootstrap over iterations: recorded with the samples, else of %d resamples with a fixed seed. GB/s: bytes the callable must move by its median; "
                      "\"of roof\" compares it with the fastest roof of the same size.",
                 REPORT_BOOTSTRAP_RESAMPLES);
     report_figures_add(doc, figures, "latency");

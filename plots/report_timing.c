@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The series of the same check that `s` is compared with: "candidate<rest>" with "baseline<rest>", else with the baseline of
- * the same scope. NULL when there is none. */
+ * the same scope, else (a checked call) with the plain candidate. NULL when there is none. */
 static const report_series *partner_of(const report_model *model, const report_series *s) {
     static const char prefix[] = "candidate";
     if (strncmp(s->callable, prefix, sizeof prefix - 1) != 0) {
@@ -14,6 +14,7 @@ static const report_series *partner_of(const report_model *model, const report_s
     }
     const char *wanted = report_printf(model->arena, "baseline%s", s->callable + sizeof prefix - 1);
     const report_series *fallback = NULL;
+    const report_series *plain = NULL;
     for (size_t i = 0; i < model->series_count; i++) {
         const report_series *other = &model->series[i];
         if (other->seq != s->seq || other->rows != s->rows || strcmp(other->figure, s->figure) != 0) {
@@ -25,8 +26,11 @@ static const report_series *partner_of(const report_model *model, const report_s
         if (strncmp(other->callable, "baseline", 8) == 0 && strcmp(other->scope, s->scope) == 0) {
             fallback = other;
         }
+        if (strcmp(s->scope, "checked") == 0 && strcmp(other->callable, prefix) == 0) {
+            plain = other;
+        }
     }
-    return fallback;
+    return fallback != NULL ? fallback : plain;
 }
 
 /* The fastest series with this scope (floor, roof) of the same check. */
@@ -58,6 +62,49 @@ static void derive_one(report_model *model, report_series *s) {
     s->gbps = s->median_ns > 0 ? (double)s->bytes / s->median_ns : 0.0; /* bytes per ns = GB/s */
 }
 
+/* The ratio that the run recorded with its samples: one number, one home. */
+static bool recorded_ratio(const report_model *model, report_series *s) {
+    static const struct {
+        const char *callable, *against, *metric;
+    } known[] = {{"candidate", "baseline", "ratio_candidate_baseline"},
+                 {"candidate_backward", "baseline_backward", "ratio_backward_baseline"},
+                 {"candidate_checked", "candidate", "ratio_checked_unchecked"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i].callable, s->callable) != 0 || strcmp(known[i].against, s->against->callable) != 0) {
+            continue;
+        }
+        const report_metric *value = report_metric_of(model, s->seq, known[i].metric);
+        const report_metric *low =
+            report_metric_of(model, s->seq, report_printf(model->arena, "%s_low95", known[i].metric));
+        const report_metric *high =
+            report_metric_of(model, s->seq, report_printf(model->arena, "%s_high95", known[i].metric));
+        if (value != NULL && low != NULL && high != NULL) {
+            s->ratio = value->value;
+            s->ratio_low = low->value;
+            s->ratio_high = high->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void derive_ratio(const report_model *model, report_series *s) {
+    const double scale = (s->against->repeat == 0 ? 1.0 : (double)s->against->repeat) /
+                         (s->repeat == 0 ? 1.0 : (double)s->repeat);
+    report_ratio ratio;
+    if (recorded_ratio(model, s)) {
+        return;
+    }
+    if (!report_bootstrap_ratio(s->samples_ns, s->count, s->against->samples_ns, s->against->count,
+                                s->count == s->against->count, &ratio)) {
+        s->against = NULL;
+        return;
+    }
+    s->ratio = ratio.ratio * scale;
+    s->ratio_low = ratio.low * scale;
+    s->ratio_high = ratio.high * scale;
+}
+
 void report_timing_derive(report_model *model) {
     for (size_t i = 0; i < model->series_count; i++) {
         derive_one(model, &model->series[i]);
@@ -71,17 +118,7 @@ void report_timing_derive(report_model *model) {
         s->roof = bound_of(model, s, "roof");
         s->against = partner_of(model, s);
         if (s->against != NULL) {
-            const double scale = (s->against->repeat == 0 ? 1.0 : (double)s->against->repeat) /
-                                 (s->repeat == 0 ? 1.0 : (double)s->repeat);
-            report_ratio ratio;
-            if (!report_bootstrap_ratio(s->samples_ns, s->count, s->against->samples_ns, s->against->count,
-                                        s->count == s->against->count, &ratio)) {
-                s->against = NULL;
-                continue;
-            }
-            s->ratio = ratio.ratio * scale;
-            s->ratio_low = ratio.low * scale;
-            s->ratio_high = ratio.high * scale;
+            derive_ratio(model, s);
         }
     }
 }
