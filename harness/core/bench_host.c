@@ -207,6 +207,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (!bench_open(&x, mebibytes)) {
+        bench_close(&x);
         (void)fprintf(stderr, "bench_host: not enough memory for two buffers of %zu MiB\n", mebibytes);
         return 4;
     }

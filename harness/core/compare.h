@@ -19,7 +19,8 @@ double assay_ulp_of_f32(float x);
 
 /* Signed ulp histogram: bins -HALF..+HALF; the first and last bin collect everything beyond, so bin +-HALF
  * means "at least". Rows are biased exponents 0..254 of the reference value, row 255 = not comparable
- * (NaN, infinity on one side). */
+ * (NaN, infinity on one side): bin 0 when the bytes are equal, else the last bin. A finite golden that rounds to
+ * infinity has row 255 too, with its distance. */
 #define ASSAY_ULP_HALF      32
 #define ASSAY_ULP_BINS      (2 * ASSAY_ULP_HALF + 1)
 #define ASSAY_ULP_EXPONENTS 256
@@ -75,14 +76,14 @@ typedef struct assay_accuracy {
     uint64_t correctly_rounded; /* byte-equal to golden rounded to nearest even (-0/+0 distinguished) */
     uint64_t near_ties;         /* goldens within 2^-20 ulp of a rounding tie, settled by `settle` */
     double max_abs, max_golden; /* max |got-golden|, max |golden| over comparable elements */
-    double max_ulp, sum_ulp;    /* accuracy ulp, design section 9 */
+    double max_ulp, sum_ulp;    /* accuracy ulp, design section 9; max_ulp is +inf when anything is not comparable */
     double sum_sq_err, sum_sq_golden;
     double sum_x, sum_y, sum_xx, sum_yy, sum_xy; /* for the correlation; x = got, y = golden */
     uint64_t first_outside; /* index; valid when outside > 0 */
     uint32_t first_outside_got;
     double first_outside_golden;
     size_t worst_count;
-    assay_worst worst[ASSAY_WORST];  /* descending ulp, ties by ascending index */
+    assay_worst worst[ASSAY_WORST];  /* descending ulp, ties by ascending index; exact elements are not listed */
     assay_ulp_histogram *histogram;  /* distance got - round(golden), by exponent of round(golden); may be NULL */
     assay_tolerance_f64 tolerance;   /* set by the caller before the first add */
     /* Called for near ties: must return the FP32 bits of the correctly rounded exact value of element `index`
@@ -96,6 +97,9 @@ void assay_accuracy_merge(assay_accuracy *accuracy, const assay_accuracy *other)
 bool assay_accuracy_ok(const assay_accuracy *accuracy); /* elements > 0 and outside == 0 */
 double assay_accuracy_relrms(const assay_accuracy *accuracy);      /* sqrt(sum_sq_err / sum_sq_golden) */
 double assay_accuracy_correlation(const assay_accuracy *accuracy); /* NaN when undefined */
+
+/* Golden and candidate both infinite with the same sign: correctly rounded, inside, no part of the sums. Both NaN: not
+ * comparable. Sums are formed in an order that depends on n and on the partition into calls, never on the path. */
 
 /* A second, independent judge in plain scalar C: recomputes parity or accuracy by the definitions and is used to
  * re-judge random slices. It shares no code with the functions above. */

@@ -10,7 +10,7 @@ static uint32_t round_f64(double golden) {
     const uint32_t sign = (uint32_t)(bits >> 32) & 0x80000000u;
     const uint64_t magnitude = bits & UINT64_C(0x7fffffffffffffff);
     const int e = (int)(magnitude >> 52);
-    uint64_t kept = magnitude; /* in units where the FP32 encoding is kept >> shift */
+    uint64_t kept; /* in units where the FP32 encoding is kept >> shift */
     int shift = 29;
     if (magnitude > UINT64_C(0x7ff0000000000000)) {
         return sign | 0x7fc00000u;

@@ -16,7 +16,7 @@
 #define ASSAY_LANES 8
 
 /* Cells of the histogram, flattened: row * ASSAY_ULP_BINS + bin. */
-#define ASSAY_CELLS      (ASSAY_ULP_EXPONENTS * ASSAY_ULP_BINS)
+#define ASSAY_CELLS      ((size_t)ASSAY_ULP_EXPONENTS * ASSAY_ULP_BINS)
 #define ASSAY_CELL_EQUAL ((unsigned)(255 * ASSAY_ULP_BINS + ASSAY_ULP_HALF)) /* not a number, equal bytes */
 #define ASSAY_CELL_APART ((unsigned)(255 * ASSAY_ULP_BINS + 2 * ASSAY_ULP_HALF)) /* not comparable */
 _Static_assert(ASSAY_CELLS <= 65536, "cells are kept in 16 bits");

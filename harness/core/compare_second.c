@@ -191,7 +191,9 @@ static void accuracy_finite(assay_accuracy *a, uint32_t got, double golden, floa
 static void accuracy_one(assay_accuracy *a, uint32_t got, double golden, uint64_t index) {
     const float x = value_of(got);
     const float nearest = rounded_golden(a, golden, index);
-    const bool same = !isnan(golden) && memcmp(&nearest, &got, sizeof got) == 0;
+    uint32_t right;
+    memcpy(&right, &nearest, sizeof right);
+    const bool same = !isnan(golden) && right == got;
     a->elements += 1;
     a->correctly_rounded += same;
     if (isfinite(x) && isfinite(golden)) {

@@ -49,7 +49,7 @@ bool assay_simd_force(const char *name) {
         atomic_store_explicit(&forced, AUTOMATIC, memory_order_relaxed);
         return true;
     }
-    for (int level = 0; level <= best(); level++) {
+    for (int level = 0; level < ASSAY_SIMD_COUNT && level <= best(); level++) {
         if (strcmp(name, level_names[level]) == 0) {
             atomic_store_explicit(&forced, level, memory_order_relaxed);
             return true;

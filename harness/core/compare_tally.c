@@ -12,7 +12,7 @@ void assay_tally_open(assay_tally *tally, assay_ulp_histogram *histogram, size_t
     tally->sub = NULL;
     tally->pending = 0;
     if (histogram != NULL && n >= WORTH_TABLES) {
-        tally->sub = calloc((size_t)ASSAY_CELLS * SUB_TABLES, sizeof *tally->sub);
+        tally->sub = calloc(SUB_TABLES * ASSAY_CELLS, sizeof *tally->sub);
     }
 }
 

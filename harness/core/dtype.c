@@ -80,8 +80,8 @@ float assay_bf16_to_f32(uint16_t bits) {
 uint16_t assay_f32_to_bf16(float x) {
     const uint32_t bits = assay_f32_bits(x);
     if ((bits & 0x7fffffffu) > 0x7f800000u) {
-        return (uint16_t)((bits >> 16) |
-                          0x0040u); /* quiet, so that a payload in the low half cannot become infinity */
+        /* Quiet, so that a payload in the low half cannot become infinity. */
+        return (uint16_t)(bits >> 16 | 0x0040u);
     }
     return (uint16_t)shift_right_even(bits, 16);
 }

@@ -47,7 +47,8 @@ static size_t preamble(assay_dtype dtype, const int64_t *shape, int ndim, char *
     memcpy(out, "\x93NUMPY\x01\x00", 8);
     out[8] = (char)(header & 0xff);
     out[9] = (char)(header >> 8);
-    memcpy(out + ASSAY_NPY_FIXED, text, n);
+    memcpy(out + ASSAY_NPY_FIXED, text,
+           n); /* NOLINT(bugprone-not-null-terminated-result): the header has a length */
     out[total - 1] = '\n';
     return total;
 }
