@@ -231,6 +231,8 @@ int main(int argc, char **argv) {
     }
     if (!allocate(&b)) {
         (void)fprintf(stderr, "bench_impls: no memory\n");
+        free(b.timestep);
+        free(b.out);
         return 4;
     }
     for (int size = 0; torch && size < SIZES; size++) {

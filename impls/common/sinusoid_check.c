@@ -20,6 +20,7 @@ __attribute__((format(printf, 2, 3))) static assay_status reject(const assay_cal
     if (call->message != NULL && call->message_bytes > 0) {
         va_list list;
         va_start(list, format);
+        /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is one line up */
         (void)vsnprintf(call->message, call->message_bytes, format, list);
         va_end(list);
     }

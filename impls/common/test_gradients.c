@@ -52,7 +52,7 @@ static void check_case(const assay_operator *op, float (*exponential)(float), in
     static float g[ROWS * PITCH], y[ROWS * PITCH];
     static uint32_t t_memory[4 * ROWS], memory[4 * ROWS], before[4 * ROWS];
     uint64_t seed = (uint64_t)width * 31 + (uint64_t)type.bits + (uint64_t)type.code;
-    for (size_t i = 0; i < (size_t)(ROWS * PITCH); i++) {
+    for (int i = 0; i < ROWS * PITCH; i++) {
         g[i] = 4.0f * test_random_unit(&seed) - 2.0f;
         y[i] = 2.0f * test_random_unit(&seed) - 1.0f;
     }

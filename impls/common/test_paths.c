@@ -135,9 +135,6 @@ static void run_case(const row_case *c, assay_entry forward, assay_entry backwar
 }
 
 static size_t count_differing(const arena *a, const arena *b, size_t shift, bool nan_payload) {
-    if (memcmp(a, b, sizeof *a) == 0) {
-        return 0;
-    }
     size_t differing = memcmp(a->t, b->t, sizeof a->t) != 0;
     differing += memcmp(a->grad, b->grad, sizeof a->grad) != 0;
     for (size_t i = shift; i + 4 <= sizeof a->out; i += 4) {

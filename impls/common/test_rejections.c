@@ -131,6 +131,11 @@ static assay_status run(const assay_operator *op, poisoned *p, bool backward, ch
                     message);
 }
 
+/* Bytes on purpose: a changed sign of zero or NaN payload is a write. */
+static bool same_bytes(const void *a, const void *b, size_t bytes) {
+    return memcmp(a, b, bytes) == 0;
+}
+
 static void expect_rejected(const assay_operator *op, const rejection *r, bool backward) {
     static poisoned before, after;
     char message[200];
@@ -144,7 +149,7 @@ static void expect_rejected(const assay_operator *op, const rejection *r, bool b
     cr_assert_eq(run(op, &after, backward, message), ASSAY_INVALID_ARGUMENT, "%s %s was not rejected", way,
                  r->name);
     cr_assert(message[0] != '\0', "%s %s left no message", way, r->name);
-    cr_assert_eq(memcmp(before.memory, after.memory, sizeof before.memory), 0, "%s %s wrote", way, r->name);
+    cr_assert(same_bytes(before.memory, after.memory, sizeof before.memory), "%s %s wrote", way, r->name);
     cr_assert(!r->value || (strstr(message, "finite") && strstr(message, "[0, 1]")), "%s %s: %s", way,
               r->name, message);
 }
