@@ -30,6 +30,21 @@ static const assay_selftest_subject table[] = {
 #undef X
 };
 
+/* The tier that shows this subject's fault. */
+static assay_tier tier_of(const char *name) {
+    static const char *const slow[] = {
+#define X(id) #id,
+        MUTANT_DEFAULT_TIER_LIST(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
+        if (strcmp(slow[i], name) == 0) {
+            return ASSAY_TIER_DEFAULT;
+        }
+    }
+    return ASSAY_TIER_QUICK;
+}
+
 static bool selected(const assay_selftest_options *o, const char *name) {
     return o->filter == NULL || fnmatch(o->filter, name, 0) == 0;
 }
@@ -103,6 +118,9 @@ static assay_code run_once(assay_store *store, const assay_selftest_options *o, 
     assay_certify_report report;
     assay_certify_options options = assay_selftest_certify_options(o, s->name, path, sizeof path);
     options.seed = 1 + repetition;
+    options.tier = tier_of(s->name);
+    options.suite_filter =
+        options.tier == ASSAY_TIER_QUICK ? NULL : s->suite; /* the whole tier takes ten seconds */
     assay_code code = assay_certify(store, &options, &report, error);
     if (code != ASSAY_CODE_OK) {
         return code;
@@ -111,6 +129,8 @@ static assay_code run_once(assay_store *store, const assay_selftest_options *o, 
     s->runs++;
     s->checks += report.checks;
     s->passed += report.outcomes[ASSAY_OUTCOME_PASS];
+    uint64_t unkept = assay_selftest_unkept(store, report.run_id);
+    s->unkept = unkept > s->unkept ? unkept : s->unkept;
     if (s->runs == 1 || report.verdict == ASSAY_VERDICT_REFUSED) {
         s->verdict = report.verdict;
     }

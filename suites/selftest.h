@@ -22,6 +22,7 @@ typedef struct assay_selftest_subject {
     assay_outcome
         outcome[ASSAY_SELFTEST_SUITES]; /* worst over the runs, per suite in ASSAY_SUITE_LIST order */
     uint64_t checks, passed;            /* over the runs */
+    uint64_t unkept;                    /* required promises not kept, in the worst run */
     assay_verdict verdict;
     int64_t run_id; /* of the last run; 0 when none was written */
     char detail[256];

@@ -7,12 +7,12 @@
 /* X(enumerator, meaning): what a row of subjects.h may expect. */
 #define ASSAY_EXPECT_LIST(X)                                                                                 \
     X(fail, "the suite meant for it ends fail and the run is refused")                                       \
-    X(crash, "the suite meant for it ends error or fail and the run is not certified")                       \
+    X(crash, "the suite meant for it ends error or fail and a required promise is not kept")                 \
     X(mistrusted, "the suite meant for it ends mistrusted, error or fail")                                   \
     X(refused, "parity, accuracy and gradients end fail and the run is refused")                             \
-    X(incomplete, "nothing fails and the run is not certified")                                              \
+    X(incomplete, "nothing fails and a required promise is not kept")                                        \
     X(unloadable, "refused before anything is written")                                                      \
-    X(clean, "every suite passes")
+    X(clean, "every suite passes and every required promise is kept")
 
 typedef enum assay_expect {
 #define X(id, meaning) ASSAY_EXPECT_##id,
@@ -28,6 +28,9 @@ bool assay_expect_parse(const char *text, assay_expect *expect);
  * run. */
 void assay_selftest_judge(assay_store *store, assay_selftest_subject *subject, assay_code code,
                           const char *said);
+/* Required promises of a finished run that are broken or not verified; UINT64_MAX when the rows cannot be
+ * read. A run of kind selftest is never certified, so that its verdict alone says little. */
+uint64_t assay_selftest_unkept(assay_store *store, int64_t run_id);
 /* Index of a suite in ASSAY_SUITE_LIST order; -1 when there is none of that name. */
 int assay_selftest_suite(const char *name);
 /* Writes the rows of the matrix for one subject. */

@@ -29,6 +29,21 @@ int assay_selftest_suite(const char *name) {
     return -1;
 }
 
+uint64_t assay_selftest_unkept(assay_store *store, int64_t run_id) {
+    static const char sql[] =
+        "SELECT count(*) FROM promises WHERE run_id = ?1 AND required = 1 AND state <> 'kept'";
+    sqlite3_stmt *statement = NULL;
+    uint64_t unkept = UINT64_MAX;
+    if (sqlite3_prepare_v2(assay_store_handle(store), sql, -1, &statement, NULL) == SQLITE_OK) {
+        (void)sqlite3_bind_int64(statement, 1, run_id);
+        if (sqlite3_step(statement) == SQLITE_ROW) {
+            unkept = (uint64_t)sqlite3_column_int64(statement, 0);
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    return unkept;
+}
+
 static assay_outcome outcome_of(const assay_selftest_subject *s, const char *suite) {
     int i = assay_selftest_suite(suite);
     return i < 0 ? ASSAY_OUTCOME_NOT_RUN : s->outcome[i];
@@ -60,14 +75,13 @@ static bool one_of(assay_outcome outcome, assay_expect expect) {
            (outcome == ASSAY_OUTCOME_MISTRUSTED && expect == ASSAY_EXPECT_mistrusted);
 }
 
-/* Noticed by the suite meant for it, and not certified. Timing promises nothing, so that a clock that lies
- * costs the timing figures their credit but not the other promises. */
+/* Noticed by the suite meant for it, and not all promises kept. Timing promises nothing, so that a clock that
+ * lies costs the timing figures their credit but not the other promises. */
 static bool caught(const assay_selftest_subject *s, assay_expect expect) {
     bool noticed = one_of(outcome_of(s, s->suite), expect);
-    bool verdict = expect == ASSAY_EXPECT_fail ? s->verdict == ASSAY_VERDICT_REFUSED
-                   : expect == ASSAY_EXPECT_crash
-                       ? s->verdict != ASSAY_VERDICT_CERTIFIED || strcmp(s->suite, "timing") == 0
-                       : true;
+    bool verdict = expect == ASSAY_EXPECT_fail    ? s->verdict == ASSAY_VERDICT_REFUSED
+                   : expect == ASSAY_EXPECT_crash ? s->unkept > 0 || strcmp(s->suite, "timing") == 0
+                                                  : true;
     /* A fault of the process costs the checks that met it, not the run. */
     bool went_on = strcmp(s->class_name, "runner") != 0 || s->passed > 0;
     return noticed && verdict && went_on;
@@ -89,7 +103,7 @@ static bool incomplete(const assay_selftest_subject *s) {
             return false;
         }
     }
-    return s->verdict == ASSAY_VERDICT_INCOMPLETE && s->passed < s->checks;
+    return s->verdict == ASSAY_VERDICT_INCOMPLETE && s->unkept > 0;
 }
 
 /* No false alarm. Timing may be unavailable on a machine that cannot show it. */
@@ -100,7 +114,7 @@ static bool clean(const assay_selftest_subject *s) {
             return false;
         }
     }
-    return s->verdict != ASSAY_VERDICT_REFUSED && s->checks > 0;
+    return s->verdict != ASSAY_VERDICT_REFUSED && s->checks > 0 && s->unkept == 0;
 }
 
 void assay_selftest_judge(assay_store *store, assay_selftest_subject *s, assay_code code, const char *said) {

@@ -166,28 +166,33 @@ typedef struct ruling {
     assay_outcome noticed; /* outcome of `suite`; all others pass */
     assay_verdict verdict;
     bool held;
+    uint64_t unkept;
 } ruling;
 
 Test(selftest, what_counts_as_caught) {
     static const ruling rulings[] = {
-        {"fail", "parity", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_REFUSED, true},
-        {"fail", "parity", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_CERTIFIED, false},
-        {"fail", "parity", ASSAY_OUTCOME_ERROR, ASSAY_VERDICT_INCOMPLETE, false},
-        {"fail", "parity", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_REFUSED, false},
-        {"fail", "parity", ASSAY_OUTCOME_NOT_RUN, ASSAY_VERDICT_REFUSED, false},
-        {"fail", "parity", ASSAY_OUTCOME_MISTRUSTED, ASSAY_VERDICT_INCOMPLETE, false},
-        {"crash", "memory", ASSAY_OUTCOME_ERROR, ASSAY_VERDICT_INCOMPLETE, true},
-        {"crash", "memory", ASSAY_OUTCOME_ERROR, ASSAY_VERDICT_CERTIFIED, false},
-        {"crash", "memory", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_REFUSED, false},
-        {"mistrusted", "timing", ASSAY_OUTCOME_MISTRUSTED, ASSAY_VERDICT_INCOMPLETE, true},
-        {"mistrusted", "timing", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_INCOMPLETE, false},
-        {"refused", "", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_REFUSED, false},
-        {"clean", "", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_INCOMPLETE, true},
-        {"clean", "timing", ASSAY_OUTCOME_UNAVAILABLE, ASSAY_VERDICT_CERTIFIED, true},
-        {"clean", "memory", ASSAY_OUTCOME_UNAVAILABLE, ASSAY_VERDICT_INCOMPLETE, false},
-        {"clean", "memory", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_REFUSED, false},
-        {"clean", "memory", ASSAY_OUTCOME_NOT_RUN, ASSAY_VERDICT_INCOMPLETE, false},
-        {"nonsense", "parity", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_REFUSED, false},
+        {"fail", "parity", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_REFUSED, true, 0},
+        {"fail", "parity", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_CERTIFIED, false, 0},
+        {"fail", "parity", ASSAY_OUTCOME_ERROR, ASSAY_VERDICT_INCOMPLETE, false, 0},
+        {"fail", "parity", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_REFUSED, false, 0},
+        {"fail", "parity", ASSAY_OUTCOME_NOT_RUN, ASSAY_VERDICT_REFUSED, false, 0},
+        {"fail", "parity", ASSAY_OUTCOME_MISTRUSTED, ASSAY_VERDICT_INCOMPLETE, false, 0},
+        {"crash", "memory", ASSAY_OUTCOME_ERROR, ASSAY_VERDICT_INCOMPLETE, true, 1},
+        {"crash", "memory", ASSAY_OUTCOME_ERROR, ASSAY_VERDICT_CERTIFIED, false, 0},
+        {"crash", "memory", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_REFUSED, false, 0},
+        {"mistrusted", "timing", ASSAY_OUTCOME_MISTRUSTED, ASSAY_VERDICT_INCOMPLETE, true, 0},
+        {"mistrusted", "timing", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_INCOMPLETE, false, 0},
+        {"refused", "", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_REFUSED, false, 0},
+        {"clean", "", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_INCOMPLETE, true, 0},
+        {"clean", "", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_INCOMPLETE, false, 1},
+        {"incomplete", "", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_INCOMPLETE, true, 1},
+        {"incomplete", "", ASSAY_OUTCOME_PASS, ASSAY_VERDICT_INCOMPLETE, false, 0},
+        {"incomplete", "parity", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_REFUSED, false, 1},
+        {"clean", "timing", ASSAY_OUTCOME_UNAVAILABLE, ASSAY_VERDICT_CERTIFIED, true, 0},
+        {"clean", "memory", ASSAY_OUTCOME_UNAVAILABLE, ASSAY_VERDICT_INCOMPLETE, false, 0},
+        {"clean", "memory", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_REFUSED, false, 0},
+        {"clean", "memory", ASSAY_OUTCOME_NOT_RUN, ASSAY_VERDICT_INCOMPLETE, false, 0},
+        {"nonsense", "parity", ASSAY_OUTCOME_FAIL, ASSAY_VERDICT_REFUSED, false, 0},
     };
     for (size_t i = 0; i < sizeof rulings / sizeof rulings[0]; i++) {
         const ruling *r = &rulings[i];
@@ -198,6 +203,7 @@ Test(selftest, what_counts_as_caught) {
                                     .verdict = r->verdict,
                                     .checks = 10,
                                     .passed = 9,
+                                    .unkept = r->unkept,
                                     .run_id = 1};
         for (size_t k = 0; k < assay_suite_count; k++) {
             s.outcome[k] = ASSAY_OUTCOME_PASS;
@@ -215,6 +221,7 @@ Test(selftest, what_counts_as_caught) {
                                    .expected = "crash",
                                    .verdict = ASSAY_VERDICT_INCOMPLETE,
                                    .checks = 10,
+                                   .unkept = 1,
                                    .passed = 0,
                                    .run_id = 1};
     lost.outcome[assay_selftest_suite("parity")] = ASSAY_OUTCOME_ERROR;

@@ -52,6 +52,8 @@ static bool by_history(const mutant_args *a, int64_t k) {
         return calls == 1;
     case M_det_every_third:
         return calls % 3 == 0;
+    case M_det_every_twentieth:
+        return calls % 20 == 0;
     case M_det_every_hundredth:
         return calls % 100 == 0;
     case M_det_process:

@@ -98,7 +98,8 @@
     X(det_time, mutant, "determinism", fail, "race", "the clock decides which channel is an ulp off") \
     X(det_first_call, mutant, "determinism", fail, "warm-up", "the first call of a process differs") \
     X(det_every_third, mutant, "determinism", fail, "state", "every third call of a process differs") \
-    X(det_every_hundredth, mutant, "determinism", fail, "state", "every hundredth call of a process differs") \
+    X(det_every_twentieth, mutant, "determinism", fail, "state", "every twentieth call of a process differs") \
+    X(det_every_hundredth, mutant, "invariance", fail, "state", "every hundredth call of a process differs: found by the number of calls") \
     X(det_process, mutant, "determinism", fail, "state", "depends on the process id") \
     X(det_thread, mutant, "determinism", fail, "thread local state", "differs on a thread other than the first") \
     X(det_race, mutant, "determinism", fail, "B66", "two threads share one scratch row without a barrier") \
@@ -229,6 +230,10 @@
 #define MUTANT_LIST(X) \
     MUTANT_VARIANT_LIST(X) MUTANT_FORWARD_LIST(X) MUTANT_LOOP_LIST(X) MUTANT_CHECK_LIST(X) MUTANT_GRADIENT_LIST(X) \
     MUTANT_NULL_LIST(X) MUTANT_DISHONEST_LIST(X) MUTANT_RUNNER_LIST(X) MUTANT_HARNESS_LIST(X)
+/* Subjects that only the sizes of the default tier show. They are judged by the suite meant for them alone. */
+#define MUTANT_DEFAULT_TIER_LIST(X) \
+    X(rows_65536) \
+    X(index_float)
 /* clang-format on */
 
 #endif
