@@ -123,14 +123,14 @@ static bool make_mix(const assay_context *context, const assay_check *check, mix
     static const struct {
         uint64_t rows;
         int64_t width;
-        assay_dtype dtype;
         uint64_t seed;
+        assay_dtype dtype;
         bool other_period, backward;
-    } table[CALLS] = {{64, 0, ASSAY_DTYPE_F32, 1, false, false},  {64, 96, ASSAY_DTYPE_F32, 1, false, false},
-                      {64, 0, ASSAY_DTYPE_F32, 1, true, false},   {64, 0, ASSAY_DTYPE_F32, 2, false, false},
-                      {65, 0, ASSAY_DTYPE_F32, 1, false, false},  {1, 0, ASSAY_DTYPE_F32, 1, false, false},
-                      {64, 0, ASSAY_DTYPE_BF16, 1, false, false}, {64, 320, ASSAY_DTYPE_F16, 1, true, false},
-                      {64, 0, ASSAY_DTYPE_F32, 1, false, true},   {64, 96, ASSAY_DTYPE_F32, 2, true, true}};
+    } table[CALLS] = {{64, 0, 1, ASSAY_DTYPE_F32, false, false},  {64, 96, 1, ASSAY_DTYPE_F32, false, false},
+                      {64, 0, 1, ASSAY_DTYPE_F32, true, false},   {64, 0, 2, ASSAY_DTYPE_F32, false, false},
+                      {65, 0, 1, ASSAY_DTYPE_F32, false, false},  {1, 0, 1, ASSAY_DTYPE_F32, false, false},
+                      {64, 0, 1, ASSAY_DTYPE_BF16, false, false}, {64, 320, 1, ASSAY_DTYPE_F16, true, false},
+                      {64, 0, 1, ASSAY_DTYPE_F32, false, true},   {64, 96, 2, ASSAY_DTYPE_F32, true, true}};
     bool backward = assay_worker_offers(context->lanes[0].candidate, context->op->name, true);
     const json_t *periods = assay_direct_matrix(context, "max_periods", NULL);
     (void)check;

@@ -40,6 +40,23 @@ static bool answered_ok(assay_whole_lane *state, const assay_call_reply *reply, 
     return true;
 }
 
+/* The same for a sub-batch. The whole batch was answered by this very worker, so a candidate that is killed
+ * now dies of how the rows are put together or where they lie: the promise is broken, not merely unverified.
+ */
+static bool part_answered_ok(assay_whole_lane *state, const assay_call_reply *reply, uint64_t first,
+                             uint64_t n) {
+    char what[96];
+    (void)snprintf(what, sizeof what, "a batch of %llu (from %llu)", (unsigned long long)n,
+                   (unsigned long long)first);
+    if (answered_ok(state, reply, what)) {
+        return true;
+    }
+    if (reply->result == ASSAY_CALL_LOST && strstr(reply->reason, "killed by SIG") != NULL) {
+        state->trouble.outcome = ASSAY_OUTCOME_FAIL;
+    }
+    return false;
+}
+
 static bool lay_out(const assay_whole *whole, assay_whole_lane *state, assay_arena *arena,
                     assay_error *error) {
     assay_dtype dtype = whole->c->dtype;
@@ -113,7 +130,7 @@ bool assay_whole_window(assay_whole *whole, assay_lane *lane, uint64_t part, uin
     assay_direct_fill(&output, ASSAY_POISON_B);
     if (!assay_direct_forward(whole->context, lane->candidate, &whole->c->attrs, &input, &output, &reply,
                               error) ||
-        !answered_ok(state, &reply, "sub-batch")) {
+        !part_answered_ok(state, &reply, first, n)) {
         return false;
     }
     for (uint64_t i = 0; i < n; i++) {
@@ -138,7 +155,7 @@ bool assay_whole_batch(assay_whole *whole, assay_lane *lane, uint64_t part, cons
     assay_direct_fill(&part_output, ASSAY_POISON_B);
     if (!assay_direct_forward(whole->context, lane->candidate, &whole->c->attrs, &part_input, &part_output,
                               &reply, error) ||
-        !answered_ok(state, &reply, "sub-batch")) {
+        !part_answered_ok(state, &reply, 0, n)) {
         return false;
     }
     for (uint64_t j = 0; j < n; j++) {

@@ -80,6 +80,9 @@ static bool sweep_part(assay_lane *lane, uint64_t part, void *user, assay_error 
     uint64_t positions[3];
     size_t probe_count = probes_of(whole, probes);
     size_t size_count = assay_sweep_sizes(whole->rows, sizes);
+    if (probe_count == 0) { /* then there are no parts either */
+        return true;
+    }
     uint64_t probe = probes[part % probe_count];
     uint64_t which = part / probe_count;
     uint32_t *rows = assay_direct_memory(whole->rows, sizeof *rows, error);
