@@ -1,8 +1,9 @@
 /* contract.h - the contract of an operator as data: suites/operators/<name>/contract.json, parsed strictly.
  *
- * Refused when loading: unknown keys, a promise of an unknown suite or relation, a tolerance row without owner, reason or date, a
- * tolerance where bytes are owed (relations repeat, invariance, parity), a missing tolerance where one is needed (accuracy,
- * gradient_accuracy), two rows for the same cell. Thresholds live here and nowhere else. */
+ * Refused when loading: unknown keys, a promise of an unknown suite or relation, a tolerance row without
+ * owner, reason or date, a tolerance where bytes are owed (relations repeat, invariance, parity), a missing
+ * tolerance where one is needed (accuracy, gradient_accuracy), two rows for the same cell. Thresholds live
+ * here and nowhere else. */
 #ifndef ASSAY_CONTRACT_H
 #define ASSAY_CONTRACT_H
 
@@ -39,10 +40,13 @@ typedef struct assay_contract {
     json_t *root; /* matrices, rejections, signature, domain: read by the suites */
 } assay_contract;
 
-assay_code assay_contract_parse(const char *text, size_t bytes, assay_contract **contract, assay_error *error);
+assay_code assay_contract_parse(const char *text, size_t bytes, assay_contract **contract,
+                                assay_error *error);
 void assay_contract_free(assay_contract *contract);
-const assay_promise *assay_contract_promise(const assay_contract *contract, const char *name); /* NULL when absent */
-const assay_tolerance *assay_contract_tolerance(const assay_contract *contract, const char *output, assay_dtype dtype,
+const assay_promise *assay_contract_promise(const assay_contract *contract,
+                                            const char *name); /* NULL when absent */
+const assay_tolerance *assay_contract_tolerance(const assay_contract *contract, const char *output,
+                                                assay_dtype dtype,
                                                 const char *relation); /* NULL when absent */
 
 #endif

@@ -1,7 +1,9 @@
-/* operator.h - what an operator folder provides besides its contract.json: three functions (golden, VJP golden, replay) and
- * the exact value of one element. The operators are row-wise functions of one row input: rows in, rows x channels out.
+/* operator.h - what an operator folder provides besides its contract.json: three functions (golden, VJP
+ * golden, replay) and the exact value of one element. The operators are row-wise functions of one row input:
+ * rows in, rows x channels out.
  *
- * Everything here runs in the judge, in plain scalar C unless said otherwise, and shares no code with implementations. */
+ * Everything here runs in the judge, in plain scalar C unless said otherwise, and shares no code with
+ * implementations. */
 #ifndef ASSAY_OPERATOR_H
 #define ASSAY_OPERATOR_H
 
@@ -19,7 +21,7 @@ typedef struct assay_attrs {
 
 typedef struct assay_operator_def {
     const char *name;
-    const char *contract_json; /* embedded at build time */
+    const char *contract_json;    /* embedded at build time */
     const size_t *contract_bytes; /* the embedded size; a pointer because C has no constant across files */
     /* Channels of one output row for these attributes (width). */
     size_t (*channels)(const assay_attrs *attrs);
@@ -33,7 +35,8 @@ typedef struct assay_operator_def {
     const char *const *lineages;
     /* FP32 replay of a lineage, op for op: forward. False when the lineage is unknown. */
     bool (*replay)(const char *lineage, const assay_attrs *attrs, const float *x, size_t rows, float *out);
-    /* FP32 replay of the backward: `saved` is the forward output; grad is FP32 before the final cast to the input's dtype. */
+    /* FP32 replay of the backward: `saved` is the forward output; grad is FP32 before the final cast to the
+     * input's dtype. */
     bool (*replay_backward)(const char *lineage, const assay_attrs *attrs, const float *x, const float *saved,
                             const float *upstream, size_t rows, float *grad);
 } assay_operator_def;
