@@ -11,15 +11,16 @@ static const struct {
     const char *callable, *colour;
     int dash, point; /* dash: 1 solid, 2 dashed, 3 dotted, 4 long; defined in the template */
 } looks[] = {{"candidate", "#0072B2", 1, 7},          {"baseline", "#E69F00", 1, 5},
-             {"candidate_checked", "#009E73", 1, 9},   {"baseline_checked", "#CC79A7", 1, 11},
-             {"candidate_backward", "#56B4E9", 2, 6},  {"baseline_backward", "#D55E00", 2, 4}};
+             {"candidate_checked", "#009E73", 1, 9},  {"baseline_checked", "#CC79A7", 1, 11},
+             {"candidate_backward", "#56B4E9", 2, 6}, {"baseline_backward", "#D55E00", 2, 4}};
 
 static const char *line_name(report_arena *a, const report_model *m, const report_series *s) {
     if (strncmp(s->callable, "candidate", 9) == 0) {
-        return report_printf(a, "%s%s", m->implementation, report_words(a, s->callable + 9));
+        return report_printf(a, "%s%s", m->candidate, report_words(a, s->callable + 9));
     }
     if (strncmp(s->callable, "baseline", 8) == 0) {
-        return report_printf(a, "%s%s", m->baseline[0] != '\0' ? m->baseline : "baseline", report_words(a, s->callable + 8));
+        return report_printf(a, "%s%s", m->other[0] != '\0' ? m->other : "baseline",
+                             report_words(a, s->callable + 8));
     }
     return report_words(a, s->callable);
 }
@@ -28,12 +29,22 @@ static bool same_line(const report_series *a, const report_series *b) {
     return strcmp(a->callable, b->callable) == 0 && strcmp(a->figure, b->figure) == 0;
 }
 
+/* Where a sample lies on the axis: a floor has no size of its own, it belongs to the sizes measured beside
+ * it. */
+static uint64_t place_of(const report_model *m, const report_series *s) {
+    uint64_t rows = s->rows;
+    for (size_t i = 0; i < m->series_count && strcmp(s->scope, "floor") == 0; i++) {
+        rows = m->series[i].seq == s->seq && m->series[i].rows > rows ? m->series[i].rows : rows;
+    }
+    return rows;
+}
+
 static void write_line(const report_model *m, const report_series *first, FILE *data) {
     for (size_t i = 0; i < m->series_count; i++) {
         const report_series *s = &m->series[i];
         if (same_line(s, first) && s->median_ns > 0 && s->rows > 0) {
-            (void)fprintf(data, "%llu %.17g %.17g %.17g\n", (unsigned long long)s->rows, s->median_ns / 1e3, s->low_ns / 1e3,
-                          s->high_ns / 1e3);
+            (void)fprintf(data, "%llu %.17g %.17g %.17g\n", (unsigned long long)place_of(m, s),
+                          s->median_ns / 1e3, s->low_ns / 1e3, s->high_ns / 1e3);
         }
     }
     (void)fputs("\n\n", data);
@@ -52,7 +63,8 @@ static void describe_line(const report_model *m, const report_series *s, size_t 
             point = looks[k].point;
         }
     }
-    (void)fprintf(set, "COLOUR[%zu] = '%s'\nDASH[%zu] = %d\nPOINT[%zu] = %d\nNAME[%zu] = ", n, colour, n, dash, n, point, n);
+    (void)fprintf(set, "COLOUR[%zu] = '%s'\nDASH[%zu] = %d\nPOINT[%zu] = %d\nNAME[%zu] = ", n, colour, n,
+                  dash, n, point, n);
     figure_string(set, line_name(m->arena, m, s));
     (void)fputc('\n', set);
 }
@@ -73,7 +85,8 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
         }
         if (!known && count < MOST_LINES) { /* later lines lie on top: the candidate's last */
             const bool top = strcmp(s->callable, "candidate") == 0;
-            const size_t at = count > 0 && strcmp(lines[count - 1]->callable, "candidate") == 0 && !top ? count - 1 : count;
+            const size_t at =
+                count > 0 && strcmp(lines[count - 1]->callable, "candidate") == 0 && !top ? count - 1 : count;
             memmove(&lines[at + 1], &lines[at], (count - at) * sizeof lines[0]);
             lines[at] = s;
             count++;
@@ -88,20 +101,22 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
     if (count == 0 || !(high > 0) || !isfinite(low)) {
         return false;
     }
-    (void)fprintf(set, "LINES = %zu\narray NAME[%zu]\narray COLOUR[%zu]\narray DASH[%zu]\narray POINT[%zu]\n", count, count, count,
-                  count, count);
+    (void)fprintf(set, "LINES = %zu\narray NAME[%zu]\narray COLOUR[%zu]\narray DASH[%zu]\narray POINT[%zu]\n",
+                  count, count, count, count, count);
     for (size_t k = 0; k < count; k++) {
         describe_line(m, lines[k], k + 1, set);
         write_line(m, lines[k], data);
     }
     const int bottom = (int)floor(log10(low / 1e3));
     const int top = (int)ceil(log10(high / 1e3));
-    (void)fprintf(set, "XLOW = %llu / 1.5\nXHIGH = %llu * 1.5\nYLOW = 1e%d\nYHIGH = 1e%d\n", (unsigned long long)least,
-                  (unsigned long long)most, bottom, top);
+    (void)fprintf(set, "XLOW = %llu / 1.5\nXHIGH = %llu * 1.5\nYLOW = 1e%d\nYHIGH = 1e%d\n",
+                  (unsigned long long)least, (unsigned long long)most, bottom, top);
     figure_decades(set, "YTICS", bottom, top, 9);
     plan->title = report_printf(m->arena, "Latency against size on %s", m->device);
-    plan->caption = report_printf(m->arena, "Medians of interleaved samples per call; bars from the 5th to the 95th percentile. The floor is "
-                                            "a call that computes nothing, the roof moves the same bytes and computes nothing.");
+    plan->caption = report_printf(
+        m->arena,
+        "Medians of interleaved samples per call; bars from the 5th to the 95th percentile. The floor is "
+        "a call that computes nothing, the roof moves the same bytes and computes nothing.");
     plan->template_name = "figure_latency.gp";
     plan->wide_height = 430;
     plan->narrow_height = 420;

@@ -16,12 +16,13 @@ static const char *result_text(report_arena *a, const report_check *c) {
     if (c->outcome == ASSAY_OUTCOME_PASS) {
         return "=";
     }
-    return c->outcome == ASSAY_OUTCOME_FAIL ? report_printf(a, "\xe2\x89\xa0 %s", report_share_text(a, c->bad, c->elements))
-                                            : report_words(a, assay_outcome_text(c->outcome));
+    return c->outcome == ASSAY_OUTCOME_FAIL
+               ? report_printf(a, "\xe2\x89\xa0 %s", report_share_text(a, c->bad, c->elements))
+               : report_words(a, assay_outcome_text(c->outcome));
 }
 
-/* Where each row of the matrix starts when a line holds `columns` cells; returns the number of lines, at most MOST_LINES.
- * *rows receives how many rows fit. */
+/* Where each row of the matrix starts when a line holds `columns` cells; returns the number of lines, at most
+ * MOST_LINES. *rows receives how many rows fit. */
 static size_t lay_out(const report_matrix *m, size_t columns, size_t *starts, size_t *rows) {
     size_t lines = 0;
     *rows = 0;
@@ -37,8 +38,10 @@ static size_t lay_out(const report_matrix *m, size_t columns, size_t *starts, si
     return lines;
 }
 
-/* Three blocks of cells (one per kind) for lines of `columns` cells, and the assignments that belong to them. */
-static size_t write_layout(report_arena *a, const report_matrix *m, size_t columns, const char *suffix, FILE *set, FILE *data) {
+/* Three blocks of cells (one per kind) for lines of `columns` cells, and the assignments that belong to them.
+ */
+static size_t write_layout(report_arena *a, const report_matrix *m, size_t columns, const char *suffix,
+                           FILE *set, FILE *data) {
     size_t starts[MOST_LINES];
     size_t rows = 0;
     const size_t lines = lay_out(m, columns, starts, &rows);
@@ -59,7 +62,8 @@ static size_t write_layout(report_arena *a, const report_matrix *m, size_t colum
         }
         (void)fputs("\n\n", data);
     }
-    (void)fprintf(set, "LINES%s = %zu\nCOLUMNS%s = %zu\nYTICS%s = '(", suffix, lines, suffix, columns, suffix);
+    (void)fprintf(set, "LINES%s = %zu\nCOLUMNS%s = %zu\nYTICS%s = '(", suffix, lines, suffix, columns,
+                  suffix);
     for (size_t r = 0; r < rows; r++) {
         const char *label = m->rows[r].label;
         size_t bytes = strlen(label);
@@ -78,7 +82,8 @@ static size_t write_layout(report_arena *a, const report_matrix *m, size_t colum
     return lines;
 }
 
-/* Cells per line when `room` characters of text fit in one: as many as the longest label allows, no more than there are. */
+/* Cells per line when `room` characters of text fit in one: as many as the longest label allows, no more than
+ * there are. */
 static size_t columns_for(const report_matrix *m, size_t room, size_t most) {
     size_t widest = 1;
     size_t longest = 8; /* a result such as "\u2260 82.7 %" */
@@ -112,13 +117,17 @@ bool figure_matrix(const report_model *m, const char *subject, figure_plan *plan
     longest = longest > LABEL_CHARS ? LABEL_CHARS : longest;
     const size_t wide = write_layout(a, &matrix, columns_for(&matrix, 110 - longest, 8), "0", set, data);
     const size_t narrow = write_layout(a, &matrix, columns_for(&matrix, 62 - longest, 4), "1", set, data);
-    (void)fprintf(set, "LONGEST = %zu\nHAS0 = %d\nHAS1 = %d\nHAS2 = %d\n", longest,
-                  kinds[0] > 0, kinds[1] > 0, kinds[2] > 0);
-    plan->title = report_printf(a, "%s of %s", strcmp(subject, "parity") == 0 ? "Parity" : "Invariance", m->implementation);
-    plan->caption = report_printf(a, "%s equal, %s with differences, %s neither, of %s checks. A cell is one check: its size or place above, "
-                                     "the share of differing elements below.",
-                                  report_count_text(a, kinds[0]), report_count_text(a, kinds[1]), report_count_text(a, kinds[2]),
-                                  report_count_text(a, kinds[0] + kinds[1] + kinds[2]));
+    (void)fprintf(set, "LONGEST = %zu\nHAS0 = %d\nHAS1 = %d\nHAS2 = %d\n", longest, kinds[0] > 0,
+                  kinds[1] > 0, kinds[2] > 0);
+    plan->title =
+        report_printf(a, "%s of %s", strcmp(subject, "parity") == 0 ? "Parity" : "Invariance", m->candidate);
+    plan->caption =
+        report_printf(a,
+                      "%s equal, %s with differences, %s neither, of %s checks. A cell is one check: its "
+                      "size or place above, "
+                      "the share of differing elements below.",
+                      report_count_text(a, kinds[0]), report_count_text(a, kinds[1]),
+                      report_count_text(a, kinds[2]), report_count_text(a, kinds[0] + kinds[1] + kinds[2]));
     plan->template_name = "figure_matrix.gp";
     plan->wide_height = 96 + 38 * (int)wide;
     plan->narrow_height = 128 + 34 * (int)narrow;

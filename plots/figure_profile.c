@@ -1,4 +1,5 @@
-/* figure_profile.c - error against the input, with the bounds of the contract; exact bins lie on a floor of their own. */
+/* figure_profile.c - error against the input, with the bounds of the contract; exact bins lie on a floor of
+ * their own. */
 #include "figure.h"
 
 #include <math.h>
@@ -52,7 +53,8 @@ static void write_subject(const report_model *m, int64_t seq, const char *subjec
     for (size_t i = 0; i < m->profile_count; i++) {
         const report_profile *p = &m->profile[i];
         if (p->seq == seq && strcmp(p->subject, subject) == 0 && isfinite(p->x) && isfinite(p->max_abs)) {
-            (void)fprintf(data, "%.17g %.17g %d\n", p->x, p->max_abs > 0 ? p->max_abs : floor, p->max_abs > 0);
+            (void)fprintf(data, "%.17g %.17g %d\n", p->x, p->max_abs > 0 ? p->max_abs : floor,
+                          p->max_abs > 0);
         }
     }
     (void)fputs("\n\n", data);
@@ -96,17 +98,23 @@ bool figure_profile(const report_model *m, const char *subject, figure_plan *pla
             count++;
         }
     }
-    figure_assign(set, "NAME0", m->implementation);
-    figure_assign(set, "NAME1", m->baseline[0] != '\0' ? m->baseline : "baseline");
+    figure_assign(set, "NAME0", m->candidate);
+    figure_assign(set, "NAME1", m->other[0] != '\0' ? m->other : "baseline");
     figure_assign(set, "BOUNDNAME", report_printf(a, "contract: at most %s", report_real_text(a, bound)));
-    (void)fprintf(set, "BOUND = %.17g\nFLOOR = %.17g\nZEROS = %d\nLOGX = %d\nXLOW = %.17g\nXHIGH = %.17g\n", bound, floor_y,
-                  e.zeros, log_x, log_x ? e.x_low : e.x_low < 0.1 * e.x_high && e.x_low > 0 ? 0.0 : e.x_low, e.x_high);
-    (void)fprintf(set, "YLOW = %.17g\nYHIGH = %.17g\n", e.zeros ? pow(10.0, low - 1) : pow(10.0, low), pow(10.0, high));
+    (void)fprintf(set, "BOUND = %.17g\nFLOOR = %.17g\nZEROS = %d\nLOGX = %d\nXLOW = %.17g\nXHIGH = %.17g\n",
+                  bound, floor_y, e.zeros, log_x,
+                  log_x                                     ? e.x_low
+                  : e.x_low < 0.1 * e.x_high && e.x_low > 0 ? 0.0
+                                                            : e.x_low,
+                  e.x_high);
+    (void)fprintf(set, "YLOW = %.17g\nYHIGH = %.17g\n", e.zeros ? pow(10.0, low - 1) : pow(10.0, low),
+                  pow(10.0, high));
     figure_decades(set, "YTICS", low, high, 9);
-    plan->title = report_printf(a, "Largest error of %s against FP64, by input", m->implementation);
-    plan->caption = report_printf(a, "Largest |error| per bin of the input over all channels; check %s, %zu bins.%s", check->name,
-                                  e.bins / (size_t)(count > 0 ? count : 1),
-                                  e.zeros ? " Bins without any error lie on the line marked 0." : "");
+    plan->title = report_printf(a, "Largest error of %s against FP64, by input", m->candidate);
+    plan->caption =
+        report_printf(a, "Largest |error| per bin of the input over all channels; check %s, %zu bins.%s",
+                      check->name, e.bins / (size_t)(count > 0 ? count : 1),
+                      e.zeros ? " Bins without any error lie on the line marked 0." : "");
     plan->template_name = "figure_profile.gp";
     plan->wide_height = 400;
     plan->narrow_height = 340;

@@ -54,8 +54,9 @@ void figure_macro_field(FILE *out, const char *text) {
 
 /* 10^n as text with superscript digits. */
 static void power_of_ten(FILE *out, int n) {
-    static const char *const digits[] = {"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
-                                         "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
+    static const char *const digits[] = {"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",
+                                         "\xe2\x81\xb4", "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7",
+                                         "\xe2\x81\xb8", "\xe2\x81\xb9"};
     char text[16];
     if (n == 0 || n == 1) {
         (void)fputs(n == 0 ? "1" : "10", out);
@@ -109,7 +110,8 @@ const char *figure_wrap(report_arena *arena, const char *text, size_t width) {
 
 const char *figure_footer(const report_model *model) {
     const char *commit = report_provenance(model, "assay.commit");
-    return report_printf(model->arena, "%s \xc2\xb7 %s \xc2\xb7 %s of %s \xc2\xb7 Assay commit %.12s \xc2\xb7 run %.8s", model->device,
-                         report_provenance(model, "cpu.model"), model->operator_name, model->implementation, commit,
-                         model->uuid);
+    return report_printf(model->arena,
+                         "%s \xc2\xb7 %s \xc2\xb7 %s of %s \xc2\xb7 Assay commit %.12s \xc2\xb7 run %.8s",
+                         model->device, report_provenance(model, "cpu.model"), model->operator_name,
+                         model->candidate, commit, model->uuid);
 }

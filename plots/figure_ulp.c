@@ -2,7 +2,6 @@
 #include "compare.h"
 #include "figure.h"
 
-#include <math.h>
 #include <string.h>
 
 #define NOT_COMPARABLE 255
@@ -63,8 +62,12 @@ static void distance_tics(FILE *set, int low, int high) {
         if (d % step != 0 && !end) {
             continue;
         }
-        (void)fprintf(set, "%s\"%s%s%d\" %d", first ? "" : ", ", end ? (d < 0 ? "\xe2\x89\xa4" : "\xe2\x89\xa5") : "",
-                      d < 0 ? "\xe2\x88\x92" : d > 0 ? "+" : "", d < 0 ? -d : d, d);
+        (void)fprintf(set, "%s\"%s%s%d\" %d", first ? "" : ", ",
+                      end ? (d < 0 ? "\xe2\x89\xa4" : "\xe2\x89\xa5") : "",
+                      d < 0   ? "\xe2\x88\x92"
+                      : d > 0 ? "+"
+                              : "",
+                      d < 0 ? -d : d, d);
         first = false;
     }
     (void)fputs(")'\n", set);
@@ -105,20 +108,21 @@ bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, F
         figure_field(data, report_share_text(a, t->not_comparable, t->all));
         (void)fputc('\n', data);
     }
-    plan->title = report_printf(a, "Distance of %s from %s", m->implementation, against(subject));
-    plan->caption = report_printf(a, "Signed ulp distance, %s over %s. %s at distance 0.%s", report_printf(a, "%s elements", report_count_text(a, t->all)),
-                                  t->checks == 1 ? "one check" : report_printf(a, "%llu checks", (unsigned long long)t->checks),
-                                  report_share_text(a, t->by_distance[ASSAY_ULP_HALF], t->all),
-                                  t->not_comparable > 0
-                                      ? report_printf(a, " Not comparable (NaN or infinity on one side): %s.",
-                                                      report_count_text(a, t->not_comparable))
-                                      : "");
+    plan->title = report_printf(a, "Distance of %s from %s", m->candidate, against(subject));
+    plan->caption = report_printf(
+        a, "Signed ulp distance, %s over %s. %s at distance 0.%s",
+        report_printf(a, "%s elements", report_count_text(a, t->all)),
+        t->checks == 1 ? "one check" : report_printf(a, "%llu checks", (unsigned long long)t->checks),
+        report_share_text(a, t->by_distance[ASSAY_ULP_HALF], t->all),
+        t->not_comparable > 0 ? report_printf(a, " Not comparable (NaN or infinity on one side): %s.",
+                                              report_count_text(a, t->not_comparable))
+                              : "");
     plan->template_name = "figure_ulp.gp";
     plan->wide_height = 400;
     plan->narrow_height = 340;
     const int top = decades_of(t->largest > t->not_comparable ? t->largest : t->not_comparable);
-    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nBARS = %d\nYTOP = 1e%d\nNA = %d\nNAX = %d\n", low, high, bars, top + 1,
-                  t->not_comparable > 0, high + 2);
+    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nBARS = %d\nYTOP = %s\nNA = %d\nNAX = %d\n", low, high, bars,
+                  report_printf(a, "%d * 1e%d", bars <= 17 ? 4 : 1, top), t->not_comparable > 0, high + 2);
     for (int c = 1; c <= 5; c++) {
         (void)fprintf(set, "HAS%d = %d\n", c, present[c]);
     }
@@ -127,22 +131,68 @@ bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, F
     return true;
 }
 
-/* Tics of the exponent axis: its rows are the exponents that occur, from small to large. */
-static void exponent_tics(FILE *set, const int *labels, int rows) {
-    const int step = (rows + 15) / 16;
-    (void)fputs("YTICS = '(", set);
-    bool first = true;
-    for (int r = 0; r < rows; r++) {
-        const bool zero = labels[r] == 0; /* zeros and subnormals */
-        const bool crowded = step > 1 && r > 0 && r < step && labels[0] == 0;
-        if (!zero && ((rows - 1 - r) % step != 0 || crowded)) {
+#define MOST_ROWS 44
+
+/* A row of the exponent figure: one exponent, or a few neighbours when there are too many. */
+typedef struct exponent_row {
+    int lowest; /* biased */
+    uint64_t count[ASSAY_ULP_BINS];
+} exponent_row;
+
+/* Gathers the exponents that occur, from small to large, into at most MOST_ROWS + 1 rows; zeros stay alone.
+ * Returns how many. */
+static int gather_rows(const totals *t, exponent_row *rows, int *merged) {
+    int present = 0;
+    for (int e = 1; e < NOT_COMPARABLE; e++) {
+        for (int d = 0; d < (int)ASSAY_ULP_BINS; d++) {
+            if (t->by_cell[e][d] > 0) {
+                present++;
+                break;
+            }
+        }
+    }
+    *merged = (present + MOST_ROWS - 1) / MOST_ROWS;
+    *merged = *merged < 1 ? 1 : *merged;
+    int n = 0;
+    int last =
+        -1; /* group of the row being filled; exponents are grouped by value, so that labels are regular */
+    for (int e = 0; e < NOT_COMPARABLE; e++) {
+        const int group = e == 0 ? 0 : 1 + (e + *merged - 127 % *merged) / *merged;
+        bool any = false;
+        for (int d = 0; d < (int)ASSAY_ULP_BINS; d++) {
+            any = any || t->by_cell[e][d] > 0;
+        }
+        if (!any) {
             continue;
         }
+        if (group != last) {
+            rows[n++] = (exponent_row){.lowest = e};
+            last = group;
+        }
+        for (int d = 0; d < (int)ASSAY_ULP_BINS; d++) {
+            rows[n - 1].count[d] += t->by_cell[e][d];
+        }
+    }
+    return n;
+}
+
+/* Tics of the exponent axis, every few rows, counted from the top; the zeros always. */
+static void exponent_tics(FILE *set, const exponent_row *rows, int n) {
+    const int step = (n + 15) / 16;
+    bool first = true;
+    (void)fputs("YTICS = '(", set);
+    for (int r = 0; r < n; r++) {
+        const bool zero = rows[r].lowest == 0; /* zeros and subnormals */
+        const bool crowded = step > 1 && r > 0 && r < step && rows[0].lowest == 0;
+        const int power = rows[r].lowest - 127;
+        if (!zero && ((n - 1 - r) % step != 0 || crowded)) {
+            continue;
+        }
+        (void)fputs(first ? "" : ", ", set);
         if (zero) {
-            (void)fprintf(set, "%s\"zero\" %d", first ? "" : ", ", r);
+            (void)fprintf(set, "\"zero\" %d", r);
         } else {
-            const int power = labels[r] - 127;
-            (void)fprintf(set, "%s\"%s%d\" %d", first ? "" : ", ", power < 0 ? "\xe2\x88\x92" : "", power < 0 ? -power : power, r);
+            (void)fprintf(set, "\"%s%d\" %d", power < 0 ? "\xe2\x88\x92" : "", power < 0 ? -power : power, r);
         }
         first = false;
     }
@@ -150,45 +200,45 @@ static void exponent_tics(FILE *set, const int *labels, int rows) {
 }
 
 bool figure_exponents(const report_model *m, const char *subject, figure_plan *plan, FILE *set, FILE *data) {
-    totals *t = report_arena_alloc(m->arena, sizeof *t);
     report_arena *a = m->arena;
-    if (t == NULL || !add_up(m, subject, t)) {
+    totals *t = report_arena_alloc(a, sizeof *t);
+    exponent_row *rows = report_arena_alloc(a, (ASSAY_ULP_EXPONENTS + 1) * sizeof *rows);
+    if (t == NULL || rows == NULL || !add_up(m, subject, t)) {
         return false;
     }
-    int rows = 0;
-    int labels[ASSAY_ULP_EXPONENTS];
-    uint64_t largest = 1;
-    for (int e = 0; e < NOT_COMPARABLE; e++) {
-        bool any = false;
+    int merged = 1;
+    uint64_t largest = 10;
+    const int n = gather_rows(t, rows, &merged);
+    if (n < 2) {
+        return false;
+    }
+    for (int r = 0; r < n; r++) {
         for (int d = t->low; d <= t->high; d++) {
-            const uint64_t count = t->by_cell[e][d + ASSAY_ULP_HALF];
+            const uint64_t count = rows[r].count[d + ASSAY_ULP_HALF];
             if (count > 0) {
-                any = true;
                 largest = count > largest ? count : largest;
-                (void)fprintf(data, "%d %d %llu\n", d, rows, (unsigned long long)count);
+                (void)fprintf(data, "%d %d %llu\n", d, r, (unsigned long long)count);
             }
         }
-        if (any) {
-            labels[rows++] = e;
-        }
-    }
-    if (rows < 2) {
-        return false;
     }
     const int low = t->low < -3 ? t->low : -3;
     const int high = t->high > 3 ? t->high : 3;
-    exponent_tics(set, labels, rows);
+    exponent_tics(set, rows, n);
     distance_tics(set, low, high);
     figure_decades(set, "CBTICS", 0, decades_of(largest), 7);
-    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nROWS = %d\nCBTOP = %llu\n", low, high, rows,
-                  (unsigned long long)(largest > 10 ? largest : 10));
-    plan->title = report_printf(a, "Distance of %s by size of the %s", m->implementation,
+    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nROWS = %d\nCBTOP = %llu\n", low, high, n,
+                  (unsigned long long)largest);
+    plan->title = report_printf(a, "Distance of %s by size of the %s", m->candidate,
                                 strcmp(subject, "accuracy") == 0 ? "golden" : "reference");
-    plan->caption = report_printf(a, "%s elements, counted by signed ulp distance and by the binary exponent e of the reference "
-                                     "(2^e \xe2\x89\xa4 |x| < 2^(e+1); 0 stands for zeros and subnormals).",
-                                  report_count_text(a, t->all - t->not_comparable));
+    plan->caption = report_printf(
+        a,
+        "%s elements, counted by signed ulp distance and by the binary exponent e of the reference (2^e "
+        "\xe2\x89\xa4 |x| < 2^(e+1)%s; "
+        "zero stands for zeros and subnormals).",
+        report_count_text(a, t->all - t->not_comparable),
+        merged > 1 ? report_printf(a, ", %d exponents to a row, the lowest named", merged) : "");
     plan->template_name = "figure_exponents.gp";
-    plan->wide_height = 150 + (rows < 12 ? 20 : 13) * rows;
-    plan->narrow_height = 170 + (rows < 12 ? 16 : 9) * rows;
+    plan->wide_height = 150 + (n < 12 ? 20 : 13) * n;
+    plan->narrow_height = 170 + (n < 12 ? 16 : 9) * n;
     return true;
 }

@@ -71,8 +71,10 @@ static assay_code render(const report_model *model, const report_figures *figure
     return code;
 }
 
-/* Draws the figures; without gnuplot *note becomes the line that the report shows, and the same goes to stderr. */
-static assay_code draw(const report_model *model, bool with_png, report_figures *figures, const char **note, assay_error *error) {
+/* Draws the figures; without gnuplot *note becomes the line that the report shows, and the same goes to
+ * stderr. */
+static assay_code draw(const report_model *model, bool with_png, report_figures *figures, const char **note,
+                       assay_error *error) {
     assay_error why = {0};
     const assay_code code = report_figures_draw(model, with_png, figures, &why);
     if (code == ASSAY_CODE_INCOMPLETE) {
@@ -83,7 +85,8 @@ static assay_code draw(const report_model *model, bool with_png, report_figures 
     return code == ASSAY_CODE_OK ? code : assay_fail(error, code, "%s", why.text);
 }
 
-assay_code assay_report_write(sqlite3 *db, int64_t run_id, assay_report_format format, FILE *out, assay_error *error) {
+assay_code assay_report_write(sqlite3 *db, int64_t run_id, assay_report_format format, FILE *out,
+                              assay_error *error) {
     report_arena arena = {0};
     report_model model;
     report_figures figures = {0};
@@ -97,7 +100,8 @@ assay_code assay_report_write(sqlite3 *db, int64_t run_id, assay_report_format f
         note = "Figures are part of the HTML report and of a report directory.";
     }
     if (code == ASSAY_CODE_OK) {
-        code = render(&model, format == ASSAY_REPORT_HTML ? &figures : NULL, note, format, &text, &bytes, error);
+        code =
+            render(&model, format == ASSAY_REPORT_HTML ? &figures : NULL, note, format, &text, &bytes, error);
     }
     if (code == ASSAY_CODE_OK && (fwrite(text, 1, bytes, out) != bytes || fflush(out) != 0)) {
         code = assay_fail(error, ASSAY_CODE_INTERNAL, "cannot write the report: is the disk full?");
@@ -108,15 +112,15 @@ assay_code assay_report_write(sqlite3 *db, int64_t run_id, assay_report_format f
     return code;
 }
 
-static assay_code write_figures(const report_model *model, const report_figures *figures, const char *directory,
-                                assay_error *error) {
+static assay_code write_figures(const report_model *model, const report_figures *figures,
+                                const char *directory, assay_error *error) {
     for (size_t i = 0; i < figures->count; i++) {
         const report_figure *f = &figures->items[i];
-        assay_code code = report_file_write(report_printf(model->arena, "%s/%s.svg", directory, f->id), f->wide_svg,
-                                            f->wide_bytes, error);
+        assay_code code = report_file_write(report_printf(model->arena, "%s/%s.svg", directory, f->id),
+                                            f->wide_svg, f->wide_bytes, error);
         if (code == ASSAY_CODE_OK) {
-            code = report_file_write(report_printf(model->arena, "%s/%s.png", directory, f->id), f->png, f->png_bytes,
-                                     error);
+            code = report_file_write(report_printf(model->arena, "%s/%s.png", directory, f->id), f->png,
+                                     f->png_bytes, error);
         }
         if (code != ASSAY_CODE_OK) {
             return code;
@@ -139,7 +143,8 @@ static assay_code write_all(const report_model *model, const report_figures *fig
         size_t bytes = 0;
         code = render(model, figures, note, (assay_report_format)i, &text, &bytes, error);
         if (code == ASSAY_CODE_OK) {
-            code = report_file_write(report_printf(model->arena, "%s/%s", directory, formats[i].file), text, bytes, error);
+            code = report_file_write(report_printf(model->arena, "%s/%s", directory, formats[i].file), text,
+                                     bytes, error);
         }
         free(text);
     }

@@ -1,5 +1,6 @@
-/* report_ci.c - JUnit XML and CTRF JSON, for machines that know only passed and failed. What was not verified must not look
- * like success there: a mistrusted check, and a required one that did not run or is unavailable, is an error, never a skip. */
+/* report_ci.c - JUnit XML and CTRF JSON, for machines that know only passed and failed. What was not verified
+ * must not look like success there: a mistrusted check, and a required one that did not run or is
+ * unavailable, is an error, never a skip. */
 #include "report_render.h"
 
 #include <jansson.h>
@@ -37,8 +38,9 @@ typedef struct ci_list {
 static ci_case case_at(const report_model *m, size_t i) {
     if (i < m->check_count) {
         const report_check *c = &m->checks[i];
-        return (ci_case){c->suite, c->name,  assay_outcome_text(c->outcome), c->reason,
-                         c->repro, report_ci_of_check(c), c->duration_ns};
+        return (ci_case){c->suite,      c->name,  assay_outcome_text(c->outcome),
+                         c->reason,     c->repro, report_ci_of_check(c),
+                         c->duration_ns};
     }
     i -= m->check_count;
     if (i < m->selftest_count) {
@@ -125,7 +127,8 @@ void report_render_junit(const report_model *m, FILE *out) {
     const ci_list list = list_cases(m);
     const ci_counts all = count_cases(&list, NULL);
     (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"", out);
-    report_escape_xml(out, report_printf(m->arena, "assay %s %s %s", m->kind, m->operator_name, m->implementation));
+    report_escape_xml(
+        out, report_printf(m->arena, "assay %s %s %s", m->kind, m->operator_name, m->implementation));
     (void)fputc('"', out);
     junit_counts(&all, out);
     for (size_t i = 0; i < list.count; i++) {
@@ -157,8 +160,9 @@ static json_t *ctrf_tests(const ci_list *list) {
     json_t *tests = json_array();
     for (size_t i = 0; i < list->count; i++) {
         const ci_case c = list->items[i];
-        json_t *test = json_pack("{s:s, s:s, s:I, s:s, s:[s]}", "name", c.name, "status", statuses[c.ci], "duration",
-                                 (json_int_t)(c.duration_ns / 1000000), "rawStatus", c.state, "suite", c.suite);
+        json_t *test =
+            json_pack("{s:s, s:s, s:I, s:s, s:[s]}", "name", c.name, "status", statuses[c.ci], "duration",
+                      (json_int_t)(c.duration_ns / 1000000), "rawStatus", c.state, "suite", c.suite);
         if (c.ci != REPORT_CI_PASSED) {
             (void)json_object_set_new(test, "message", json_string(c.reason));
             (void)json_object_set_new(test, "trace", json_string(c.detail));
@@ -172,17 +176,18 @@ assay_code report_render_ctrf(const report_model *m, FILE *out, assay_error *err
     const ci_list list = list_cases(m);
     const ci_counts all = count_cases(&list, NULL);
     json_t *tool = json_pack("{s:s, s:s}", "name", "assay", "version", report_provenance(m, "assay.version"));
-    json_t *summary = json_pack(
-        "{s:I, s:I, s:I, s:i, s:I, s:i, s:I, s:I}", "tests", (json_int_t)all.all, "passed",
-        (json_int_t)all.by[REPORT_CI_PASSED], "failed", (json_int_t)(all.by[REPORT_CI_FAILED] + all.by[REPORT_CI_ERROR]),
-        "pending", 0, "skipped", (json_int_t)all.by[REPORT_CI_SKIPPED], "other", 0, "start", (json_int_t)m->started_ms,
-        "stop", (json_int_t)m->finished_ms);
+    json_t *summary = json_pack("{s:I, s:I, s:I, s:i, s:I, s:i, s:I, s:I}", "tests", (json_int_t)all.all,
+                                "passed", (json_int_t)all.by[REPORT_CI_PASSED], "failed",
+                                (json_int_t)(all.by[REPORT_CI_FAILED] + all.by[REPORT_CI_ERROR]), "pending",
+                                0, "skipped", (json_int_t)all.by[REPORT_CI_SKIPPED], "other", 0, "start",
+                                (json_int_t)m->started_ms, "stop", (json_int_t)m->finished_ms);
     json_t *extra = json_pack("{s:s, s:s, s:s, s:s}", "verdict", m->verdict, "run", m->uuid, "operator",
                               m->operator_name, "implementation", m->implementation);
-    json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:{s:o, s:o, s:o}}", "reportFormat", "CTRF", "specVersion", "1.0.0",
-                             "generatedBy", "assay", "extra", extra, "results", "tool", tool, "summary", summary, "tests",
-                             ctrf_tests(&list));
-    const bool ok = root != NULL && json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1)) == 0 && fputc('\n', out) != EOF;
+    json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:{s:o, s:o, s:o}}", "reportFormat", "CTRF", "specVersion",
+                             "1.0.0", "generatedBy", "assay", "extra", extra, "results", "tool", tool,
+                             "summary", summary, "tests", ctrf_tests(&list));
+    const bool ok = root != NULL && json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1)) == 0 &&
+                    fputc('\n', out) != EOF;
     json_decref(root);
     return ok ? ASSAY_CODE_OK : assay_fail(error, ASSAY_CODE_INTERNAL, "cannot write the CTRF report");
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 static report_block *block_add(report_doc *doc, report_block_kind kind) {
-    report_block *block = report_arena_push(doc->arena, (void **)&doc->blocks, &doc->block_count, sizeof *block);
+    report_block *block =
+        report_arena_push(doc->arena, (void **)&doc->blocks, &doc->block_count, sizeof *block);
     if (block != NULL) {
         block->kind = kind;
         block->text = "";
@@ -47,7 +48,8 @@ void report_command(report_doc *doc, const char *command) {
     }
 }
 
-report_table *report_table_begin(report_doc *doc, const char *label, const char *const *columns, size_t column_count) {
+report_table *report_table_begin(report_doc *doc, const char *label, const char *const *columns,
+                                 size_t column_count) {
     static report_table lost; /* never rendered: the arena has failed */
     report_table *table = report_arena_alloc(doc->arena, sizeof *table);
     report_block *block = block_add(doc, REPORT_BLOCK_TABLE);
@@ -59,11 +61,13 @@ report_table *report_table_begin(report_doc *doc, const char *label, const char 
     return table;
 }
 
-void report_cell_add(report_doc *doc, report_table *table, report_cell_kind kind, report_tone tone, const char *text) {
+void report_cell_add(report_doc *doc, report_table *table, report_cell_kind kind, report_tone tone,
+                     const char *text) {
     if (doc->arena->failed) {
         return;
     }
-    report_cell *cell = report_arena_push(doc->arena, (void **)&table->cells, &table->cell_count, sizeof *cell);
+    report_cell *cell =
+        report_arena_push(doc->arena, (void **)&table->cells, &table->cell_count, sizeof *cell);
     if (cell != NULL) {
         *cell = (report_cell){kind, tone, text, NULL};
     }
@@ -147,14 +151,16 @@ static const report_metric *largest(const report_model *m, const char *suite, co
     const report_metric *best = NULL;
     for (size_t i = 0; i < m->check_count; i++) {
         const report_metric *metric = report_metric_of(m, m->checks[i].seq, name);
-        if (metric != NULL && strcmp(m->checks[i].suite, suite) == 0 && (best == NULL || metric->value > best->value)) {
+        if (metric != NULL && strcmp(m->checks[i].suite, suite) == 0 &&
+            (best == NULL || metric->value > best->value)) {
             best = metric;
         }
     }
     return best;
 }
 
-/* Byte-equal to the rounded golden, of all elements of the accuracy histograms: distance 0, signs of zero aside. */
+/* Byte-equal to the rounded golden, of all elements of the accuracy histograms: distance 0, signs of zero
+ * aside. */
 static void rounded_share(report_doc *doc) {
     const report_model *m = doc->model;
     uint64_t all = 0;
@@ -196,14 +202,20 @@ static void build_keys(report_doc *doc) {
     }
     const report_metric *ulp = largest(m, "accuracy", "max_ulp");
     if (ulp != NULL) {
-        key_add(doc, report_printf(a, "%s ulp", report_real_text(a, ulp->value)), "largest error against FP64");
+        const bool large = ulp->value >= 1e5 && ulp->value < 1e18;
+        key_add(doc,
+                report_printf(a, "%s ulp",
+                              large ? report_short_count(a, (uint64_t)ulp->value)
+                                    : report_real_text(a, ulp->value)),
+                "largest error against FP64");
     }
     rounded_share(doc);
     for (size_t i = m->series_count; i-- > 0;) { /* the largest size comes last in the contract's matrix */
         const report_series *s = &m->series[i];
         if (s->against != NULL && strcmp(s->callable, "candidate") == 0) {
-            key_add(doc, report_printf(a, "%.2f\xc3\x97", s->ratio),
-                    report_printf(a, "time of %s, %s rows", s->against->callable, report_count_text(a, s->rows)));
+            key_add(
+                doc, report_printf(a, "%.2f\xc3\x97", s->ratio),
+                report_printf(a, "time of %s, %s rows", s->against->callable, report_count_text(a, s->rows)));
             break;
         }
     }
@@ -213,17 +225,18 @@ static void build_head(report_doc *doc) {
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
     doc->tone = report_verdict_tone(m->verdict);
-    doc->title = report_printf(a, "%s: %s, %s of %s", m->verdict, m->operator_name, m->kind, m->implementation);
+    doc->title = report_printf(a, "%s: %s, %s of %s", m->verdict, m->operator_name, m->kind, m->candidate);
     doc->headline = report_printf(a, "%s", m->reason);
     doc->summary = report_printf(
         a,
         "Run %lld (" REPORT_CODE_ON "%.12s" REPORT_CODE_OFF ") %s " REPORT_STRONG_ON "%s" REPORT_STRONG_OFF
-        " as an implementation of " REPORT_CODE_ON "%s" REPORT_CODE_OFF "%s%s%s on %s (%s), tier %s, at Assay commit " REPORT_CODE_ON
-        "%.12s" REPORT_CODE_OFF ". It started %s and %s. %s, %s; %s judged.",
-        (long long)m->id, m->uuid, strcmp(m->kind, "prove") == 0 ? "proves" : "judges", m->implementation, m->operator_name,
-        m->baseline[0] != '\0' ? ", compared with " REPORT_STRONG_ON : "", m->baseline,
-        m->baseline[0] != '\0' ? REPORT_STRONG_OFF : "", m->device, report_provenance(m, "cpu.model"), m->tier,
-        report_provenance(m, "assay.commit"), report_time_text(a, m->started_ms),
+        " as an implementation of " REPORT_CODE_ON "%s" REPORT_CODE_OFF
+        "%s%s%s on %s (%s), tier %s, at Assay commit " REPORT_CODE_ON "%.12s" REPORT_CODE_OFF
+        ". It started %s and %s. %s, %s; %s judged.",
+        (long long)m->id, m->uuid, strcmp(m->kind, "prove") == 0 ? "proves" : "judges", m->implementation,
+        m->operator_name, m->baseline[0] != '\0' ? ", compared with " REPORT_STRONG_ON : "", m->baseline,
+        m->baseline[0] != '\0' ? REPORT_STRONG_OFF : "", m->device, report_provenance(m, "cpu.model"),
+        m->tier, report_provenance(m, "assay.commit"), report_time_text(a, m->started_ms),
         strcmp(m->verdict, "unfinished") == 0
             ? "has not finished"
             : report_printf(a, "took %s", report_ns_text(a, (double)(m->finished_ms - m->started_ms) * 1e6)),

@@ -1,6 +1,6 @@
-/* report_doc.h - a report as a list of blocks, built once from the model and rendered as Markdown and as HTML: the two cannot
- * show different numbers. Text is plain; the only markup is REPORT_CODE_ON/OFF and REPORT_STRONG_ON/OFF, control characters that
- * report_clean() removes from all foreign text. */
+/* report_doc.h - a report as a list of blocks, built once from the model and rendered as Markdown and as
+ * HTML: the two cannot show different numbers. Text is plain; the only markup is REPORT_CODE_ON/OFF and
+ * REPORT_STRONG_ON/OFF, control characters that report_clean() removes from all foreign text. */
 #ifndef ASSAY_REPORT_DOC_H
 #define ASSAY_REPORT_DOC_H
 
@@ -77,15 +77,18 @@ typedef struct report_doc {
 } report_doc;
 
 /* Builds the document. `figures` may be NULL: then the report says why there are none (`figure_note`). */
-void report_doc_build(const report_model *model, const report_figures *figures, const char *figure_note, report_doc *doc);
+void report_doc_build(const report_model *model, const report_figures *figures, const char *figure_note,
+                      report_doc *doc);
 
 /* ---- used by the section files ---- */
 void report_section(report_doc *doc, const char *id, const char *title);
 void report_text(report_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_note(report_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_command(report_doc *doc, const char *command);
-report_table *report_table_begin(report_doc *doc, const char *label, const char *const *columns, size_t column_count);
-void report_cell_add(report_doc *doc, report_table *table, report_cell_kind kind, report_tone tone, const char *text);
+report_table *report_table_begin(report_doc *doc, const char *label, const char *const *columns,
+                                 size_t column_count);
+void report_cell_add(report_doc *doc, report_table *table, report_cell_kind kind, report_tone tone,
+                     const char *text);
 void report_cell_text(report_doc *doc, report_table *table, const char *text);
 void report_cell_code(report_doc *doc, report_table *table, const char *text);
 void report_cell_number(report_doc *doc, report_table *table, const char *text);

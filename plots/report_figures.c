@@ -1,5 +1,6 @@
-/* report_figures.c - decides which figures there are, writes gnuplot's scripts and data into a private directory, runs it,
- * takes the results. The scripts are templates (*.gp) behind assignments; nothing of the evidence is ever a command. */
+/* report_figures.c - decides which figures there are, writes gnuplot's scripts and data into a private
+ * directory, runs it, takes the results. The scripts are templates (*.gp) behind assignments; nothing of the
+ * evidence is ever a command. */
 #include "report_figures.h"
 
 #include "figure.h"
@@ -14,43 +15,48 @@
 static const struct {
     const char *id, *subject;
     bool (*plan)(const report_model *model, const char *subject, figure_plan *plan, FILE *set, FILE *data);
-} kinds[] = {{"matrix-parity", "parity", figure_matrix},
-             {"ulp-parity", "parity", figure_ulp},
-             {"exponents-parity", "parity", figure_exponents},
-             {"ulp-accuracy", "accuracy", figure_ulp},
-             {"error-by-input", "accuracy", figure_profile},
-             {"exponents-accuracy", "accuracy", figure_exponents},
-             {"matrix-invariance", "invariance", figure_matrix},
-             {"latency", "timing", figure_latency}};
+} kinds[] = {
+    {"matrix-parity", "parity", figure_matrix},         {"ulp-parity", "parity", figure_ulp},
+    {"exponents-parity", "parity", figure_exponents},   {"ulp-accuracy", "accuracy", figure_ulp},
+    {"error-by-input", "accuracy", figure_profile},     {"exponents-accuracy", "accuracy", figure_exponents},
+    {"matrix-invariance", "invariance", figure_matrix}, {"latency", "timing", figure_latency}};
 
 /* The three outputs of a figure. */
 static const struct {
     const char *ending, *terminal, *title_font, *key_font, *footer_font;
     int narrow, title_width, footer_width;
 } outputs[] = {
-    {"wide.svg", "svg size 800,%d font 'DejaVu Sans,13' noenhanced linewidth 1", ",14", ",12", ",10", 0, 90, 200},
-    {"narrow.svg", "svg size 420,%d font 'DejaVu Sans,12' noenhanced linewidth 1", ",13", ",11", ",9", 1, 48, 72},
-    {"png", "pngcairo size 1600,%d fontscale 2 font 'DejaVu Sans,9.75' noenhanced linewidth 2 background '#ffffff'", ",10.5", ",9",
-     ",7.5", 0, 90, 200}};
+    {"wide.svg", "svg size 800,%d font 'DejaVu Sans,13' noenhanced linewidth 1", ",14", ",12", ",10", 0, 90,
+     200},
+    {"narrow.svg", "svg size 420,%d font 'DejaVu Sans,12' noenhanced linewidth 1", ",13", ",11", ",9", 1, 48,
+     72},
+    {"png",
+     "pngcairo size 1600,%d fontscale 2 font 'DejaVu Sans,9.75' noenhanced linewidth 2 background '#ffffff'",
+     ",10.5", ",9", ",7.5", 0, 90, 200}};
 
 static void write_output(FILE *script, const report_model *m, const figure_plan *p, size_t k) {
     const int height = outputs[k].narrow ? p->narrow_height : p->wide_height;
     (void)fputs("reset\nset terminal ", script);
     /* The format comes from the table above, never from evidence. */
-    (void)fputs(report_printf(m->arena, k == 2 ? outputs[2].terminal : k == 1 ? outputs[1].terminal : outputs[0].terminal,
+    (void)fputs(report_printf(m->arena,
+                              k == 2   ? outputs[2].terminal
+                              : k == 1 ? outputs[1].terminal
+                                       : outputs[0].terminal,
                               k == 2 ? height * 2 : height),
                 script);
-    (void)fprintf(script, "\nset output '%s.%s'\nNARROW = %d\nDATA = '%s.data'\nTITLEFONT = '%s'\nKEYFONT = '%s'\nFOOTERFONT = '%s'\n",
-                  p->id, outputs[k].ending, outputs[k].narrow, p->id, outputs[k].title_font, outputs[k].key_font,
-                  outputs[k].footer_font);
+    (void)fprintf(script,
+                  "\nset output '%s.%s'\nNARROW = %d\nDATA = '%s.data'\nTITLEFONT = '%s'\nKEYFONT = "
+                  "'%s'\nFOOTERFONT = '%s'\n",
+                  p->id, outputs[k].ending, outputs[k].narrow, p->id, outputs[k].title_font,
+                  outputs[k].key_font, outputs[k].footer_font);
     figure_assign(script, "TITLE", figure_wrap(m->arena, p->title, (size_t)outputs[k].title_width));
     figure_assign(script, "FOOTER", figure_wrap(m->arena, figure_footer(m), (size_t)outputs[k].footer_width));
     (void)fprintf(script, "%s\n%s\n%s\nset output\n", p->settings, report_asset_text("figure_style.gp"),
                   report_asset_text(p->template_name));
 }
 
-static assay_code write_script(const report_model *m, const figure_plan *p, bool with_png, const char *directory,
-                               assay_error *error) {
+static assay_code write_script(const report_model *m, const figure_plan *p, bool with_png,
+                               const char *directory, assay_error *error) {
     char *script = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&script, &bytes);
@@ -60,18 +66,23 @@ static assay_code write_script(const report_model *m, const figure_plan *p, bool
     for (size_t k = 0; k < (with_png ? 3u : 2u); k++) {
         write_output(out, m, p, k);
     }
-    assay_code code = fclose(out) == 0 && !m->arena->failed
-                          ? report_file_write(report_printf(m->arena, "%s/%s.gp", directory, p->id), script, bytes, error)
-                          : assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while drawing figures");
+    assay_code code =
+        fclose(out) == 0 && !m->arena->failed
+            ? report_file_write(report_printf(m->arena, "%s/%s.gp", directory, p->id), script, bytes, error)
+            : assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while drawing figures");
     if (code == ASSAY_CODE_OK) {
-        code = report_file_write(report_printf(m->arena, "%s/%s.data", directory, p->id), p->data, strlen(p->data), error);
+        code = report_file_write(report_printf(m->arena, "%s/%s.data", directory, p->id), p->data,
+                                 strlen(p->data), error);
     }
     free(script);
     return code;
 }
 
-static bool take(const report_model *m, const char *directory, const char *id, size_t k, char **text, size_t *bytes) {
-    return report_file_read(report_printf(m->arena, "%s/%s.%s", directory, id, outputs[k].ending), text, bytes) && *bytes > 0;
+static bool take(const report_model *m, const char *directory, const char *id, size_t k, char **text,
+                 size_t *bytes) {
+    return report_file_read(report_printf(m->arena, "%s/%s.%s", directory, id, outputs[k].ending), text,
+                            bytes) &&
+           *bytes > 0;
 }
 
 /* The time-out of one gnuplot run: three outputs of at most a few thousand cells take well under a second. */
@@ -115,7 +126,8 @@ static bool plan_one(const report_model *m, size_t k, figure_plan *p) {
     return ok && !m->arena->failed;
 }
 
-assay_code report_figures_draw(const report_model *m, bool with_png, report_figures *figures, assay_error *error) {
+assay_code report_figures_draw(const report_model *m, bool with_png, report_figures *figures,
+                               assay_error *error) {
     const char *base = getenv("TMPDIR");
     char *directory = NULL;
     assay_code code = ASSAY_CODE_OK;
@@ -125,9 +137,11 @@ assay_code report_figures_draw(const report_model *m, bool with_png, report_figu
         figure_plan p;
         if (plan_one(m, k, &p)) {
             if (directory == NULL) {
-                directory = strdup(report_printf(m->arena, "%s/assay-figures-XXXXXX", base != NULL && base[0] == '/' ? base : "/tmp"));
+                directory = strdup(report_printf(m->arena, "%s/assay-figures-XXXXXX",
+                                                 base != NULL && base[0] == '/' ? base : "/tmp"));
                 if (directory == NULL || mkdtemp(directory) == NULL) {
-                    code = assay_fail(error, ASSAY_CODE_INCOMPLETE, "no temporary directory could be made for gnuplot");
+                    code = assay_fail(error, ASSAY_CODE_INCOMPLETE,
+                                      "no temporary directory could be made for gnuplot");
                     free(directory);
                     directory = NULL;
                 }
@@ -135,7 +149,9 @@ assay_code report_figures_draw(const report_model *m, bool with_png, report_figu
             if (directory != NULL) {
                 code = draw_one(m, &p, with_png, directory, figures, worst == ASSAY_CODE_OK ? error : NULL);
             }
-            worst = code != ASSAY_CODE_OK ? code : worst; /* one figure that fails does not take the others with it */
+            worst = code != ASSAY_CODE_OK
+                        ? code
+                        : worst; /* one figure that fails does not take the others with it */
         }
         free(p.settings);
         free(p.data);

@@ -20,10 +20,12 @@ typedef struct report_figures {
     size_t count;
 } report_figures;
 
-/* Draws every figure that the evidence has data for, with `gnuplot` from PATH in a temporary directory of its own. Figures
- * live until report_figures_free. Returns OK with count = 0 when there is nothing to draw. Errors: INCOMPLETE when gnuplot is
- * missing or fails on a figure (text says why; the other figures are there and must be freed), INTERNAL for faults of the machine. */
-assay_code report_figures_draw(const report_model *model, bool with_png, report_figures *figures, assay_error *error);
+/* Draws every figure that the evidence has data for, with `gnuplot` from PATH in a temporary directory of its
+ * own. Figures live until report_figures_free. Returns OK with count = 0 when there is nothing to draw.
+ * Errors: INCOMPLETE when gnuplot is missing or fails on a figure (text says why; the other figures are there
+ * and must be freed), INTERNAL for faults of the machine. */
+assay_code report_figures_draw(const report_model *model, bool with_png, report_figures *figures,
+                               assay_error *error);
 void report_figures_free(report_figures *figures);
 
 #endif

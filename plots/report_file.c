@@ -11,7 +11,8 @@
 
 static assay_code refuse(const char *path, int why, assay_error *error) {
     const bool machine = why == ENOSPC || why == EIO || why == EDQUOT || why == ENOMEM || why == EFBIG;
-    return assay_fail(error, machine ? ASSAY_CODE_INTERNAL : ASSAY_CODE_USAGE, "cannot write %s: %s", path, strerror(why));
+    return assay_fail(error, machine ? ASSAY_CODE_INTERNAL : ASSAY_CODE_USAGE, "cannot write %s: %s", path,
+                      strerror(why));
 }
 
 static bool write_all(int fd, const char *data, size_t bytes) {
@@ -89,7 +90,8 @@ assay_code report_directory_make(const char *path, assay_error *error) {
     }
     free(copy);
     return why == 0 ? ASSAY_CODE_OK
-                    : assay_fail(error, ASSAY_CODE_USAGE, "cannot create the report directory %s: %s", path, strerror(why));
+                    : assay_fail(error, ASSAY_CODE_USAGE, "cannot create the report directory %s: %s", path,
+                                 strerror(why));
 }
 
 bool report_file_read(const char *path, char **text, size_t *bytes) {

@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* Writes a temporary file beside `path`, syncs it, renames it. On failure nothing is left behind and an older file at `path`
- * stays. Errors: USAGE when the place cannot be written (permissions, no such directory), INTERNAL when the disk is full or
- * faulty; the text names the path and the reason. */
+/* Writes a temporary file beside `path`, syncs it, renames it. On failure nothing is left behind and an older
+ * file at `path` stays. Errors: USAGE when the place cannot be written (permissions, no such directory),
+ * INTERNAL when the disk is full or faulty; the text names the path and the reason. */
 assay_code report_file_write(const char *path, const void *data, size_t bytes, assay_error *error);
 
 /* Creates a directory and its missing parents (mode 0777 less umask). Errors: USAGE. */

@@ -1,4 +1,5 @@
-/* report_html.c - the document as one self-contained page. Works without its script; asks the network for nothing. */
+/* report_html.c - the document as one self-contained page. Works without its script; asks the network for
+ * nothing. */
 #include "report_assets.h"
 #include "report_render.h"
 
@@ -51,7 +52,8 @@ static void rich_text(FILE *out, const char *text) {
 }
 
 static void icon(FILE *out, report_tone tone) {
-    (void)fprintf(out, "<svg class=\"icon\" aria-hidden=\"true\" focusable=\"false\"><use href=\"#i-%s\"/></svg>",
+    (void)fprintf(out,
+                  "<svg class=\"icon\" aria-hidden=\"true\" focusable=\"false\"><use href=\"#i-%s\"/></svg>",
                   tone_class(tone));
 }
 
@@ -70,11 +72,11 @@ static void command(FILE *out, const char *text) {
 }
 
 static void cell(FILE *out, const report_cell *c, bool first) {
-    const char *class_name = c->kind == REPORT_CELL_NUMBER  ? " class=\"num\""
-                             : c->kind == REPORT_CELL_STATE ? " class=\"is-state\""
+    const char *class_name = c->kind == REPORT_CELL_NUMBER                            ? " class=\"num\""
+                             : c->kind == REPORT_CELL_STATE                           ? " class=\"is-state\""
                              : strlen(c->text) > 40 && c->kind != REPORT_CELL_COMMAND ? " class=\"long\""
-                             : c->detail != NULL            ? " class=\"has-why\""
-                                                            : "";
+                             : c->detail != NULL                                      ? " class=\"has-why\""
+                                                                                      : "";
     (void)fprintf(out, first ? "<th scope=\"row\"%s>" : "<td%s>", class_name);
     if (c->kind == REPORT_CELL_STATE) {
         state(out, c->tone, c->text);
@@ -134,8 +136,8 @@ static size_t id_reference(const char *p) {
     return 0;
 }
 
-/* A standalone SVG file inside the page: no prologue, ids made unique, ink in the text colour so that it works light and
- * dark, font and size left to the style sheet's family. */
+/* A standalone SVG file inside the page: no prologue, ids made unique, ink in the text colour so that it
+ * works light and dark, font and size left to the style sheet's family. */
 static void inline_svg(FILE *out, const report_figure *f, const char *svg, const char *size) {
     static const struct {
         const char *from, *to;
@@ -196,9 +198,10 @@ static void check_row(FILE *out, report_arena *a, const report_check *c) {
     }
     (void)fputs("</th><td class=\"is-state\">", out);
     state(out, report_outcome_tone(c->outcome), report_words(a, outcome));
-    (void)fprintf(out, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td>%s%s</td><td class=\"num\">%s</td>",
-                  report_count_text(a, c->elements), report_count_text(a, c->bad), c->strength,
-                  c->required ? "" : ", optional", report_ns_text(a, (double)c->duration_ns));
+    (void)fprintf(
+        out, "</td><td class=\"num\">%s</td><td class=\"num\">%s</td><td>%s%s</td><td class=\"num\">%s</td>",
+        report_count_text(a, c->elements), report_count_text(a, c->bad), c->strength,
+        c->required ? "" : ", optional", report_ns_text(a, (double)c->duration_ns));
     (void)fputs("<td>", out);
     command(out, c->repro);
     (void)fputs("</td></tr>\n", out);
@@ -252,7 +255,8 @@ static void block(FILE *out, const report_doc *doc, const report_block *b) {
     switch (b->kind) {
     case REPORT_BLOCK_SECTION:
         (void)fputs(b == doc->blocks ? "" : "</section>\n", out);
-        (void)fprintf(out, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">", b->id, b->id, b->id);
+        (void)fprintf(out, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">", b->id, b->id,
+                      b->id);
         rich_text(out, b->text);
         (void)fputs("</h2>\n", out);
         break;
@@ -280,26 +284,29 @@ static void block(FILE *out, const report_doc *doc, const report_block *b) {
 }
 
 static void head(FILE *out, const report_doc *doc) {
-    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
-                "'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-                "<link rel=\"icon\" href=\"data:,\">\n<title>",
-                out);
+    (void)fputs(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
+        "'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+        "<link rel=\"icon\" href=\"data:,\">\n<title>",
+        out);
     rich_text(out, doc->title);
     (void)fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", report_asset_text("report.css"));
-    (void)fputs("<a class=\"skip\" href=\"#promises\">Skip to the promises</a>\n"
-                "<svg width=\"0\" height=\"0\" class=\"symbols\" aria-hidden=\"true\" focusable=\"false\">\n"
-                "<symbol id=\"i-good\" viewBox=\"0 0 16 16\"><circle cx=\"8\" cy=\"8\" r=\"8\"/>"
-                "<path class=\"cut\" d=\"M4.2 8.3l2.6 2.6 5-5.4\"/></symbol>\n"
-                "<symbol id=\"i-bad\" viewBox=\"0 0 16 16\"><path d=\"M4.7 0h6.6L16 4.7v6.6L11.3 16H4.7L0 11.3V4.7z\"/>"
-                "<path class=\"cut\" d=\"M5 5l6 6M11 5l-6 6\"/></symbol>\n"
-                "<symbol id=\"i-doubt\" viewBox=\"0 0 16 16\"><path d=\"M8 .6L16 15.4H0z\"/>"
-                "<path class=\"cut\" d=\"M8 6v4.2M8 12.4v.9\"/></symbol>\n"
-                "<symbol id=\"i-muted\" viewBox=\"0 0 16 16\"><circle class=\"ring\" cx=\"8\" cy=\"8\" r=\"7\"/>"
-                "<path class=\"dash\" d=\"M5 8h6\"/></symbol>\n</svg>\n",
-                out);
+    (void)fputs(
+        "<a class=\"skip\" href=\"#promises\">Skip to the promises</a>\n"
+        "<svg width=\"0\" height=\"0\" class=\"symbols\" aria-hidden=\"true\" focusable=\"false\">\n"
+        "<symbol id=\"i-good\" viewBox=\"0 0 16 16\"><circle cx=\"8\" cy=\"8\" r=\"8\"/>"
+        "<path class=\"cut\" d=\"M4.2 8.3l2.6 2.6 5-5.4\"/></symbol>\n"
+        "<symbol id=\"i-bad\" viewBox=\"0 0 16 16\"><path d=\"M4.7 0h6.6L16 4.7v6.6L11.3 16H4.7L0 "
+        "11.3V4.7z\"/>"
+        "<path class=\"cut\" d=\"M5 5l6 6M11 5l-6 6\"/></symbol>\n"
+        "<symbol id=\"i-doubt\" viewBox=\"0 0 16 16\"><path d=\"M8 .6L16 15.4H0z\"/>"
+        "<path class=\"cut\" d=\"M8 6v4.2M8 12.4v.9\"/></symbol>\n"
+        "<symbol id=\"i-muted\" viewBox=\"0 0 16 16\"><circle class=\"ring\" cx=\"8\" cy=\"8\" r=\"7\"/>"
+        "<path class=\"dash\" d=\"M5 8h6\"/></symbol>\n</svg>\n",
+        out);
 }
 
 static void hero(FILE *out, const report_doc *doc) {
@@ -311,7 +318,7 @@ static void hero(FILE *out, const report_doc *doc) {
     (void)fputs("</span></p>\n<h1>", out);
     rich_text(out, m->operator_name);
     (void)fputs("<small> ", out);
-    rich_text(out, report_printf(m->arena, "%s of %s", m->kind, m->implementation));
+    rich_text(out, report_printf(m->arena, "%s of %s", m->kind, m->candidate));
     (void)fputs("</small></h1>\n", out);
     if (doc->headline[0] != '\0') {
         (void)fputs("<p class=\"reason\">", out);
@@ -321,8 +328,9 @@ static void hero(FILE *out, const report_doc *doc) {
     (void)fputs("<ul class=\"chips\" aria-label=\"Promises and their states\">\n", out);
     for (size_t i = 0; i < m->promise_count; i++) {
         const report_promise *p = &m->promises[i];
-        const report_tone tone = !p->required && p->state == ASSAY_PROMISE_NOT_VERIFIED ? REPORT_TONE_MUTED
-                                                                                        : report_state_tone(p->state);
+        const report_tone tone = !p->required && p->state == ASSAY_PROMISE_NOT_VERIFIED
+                                     ? REPORT_TONE_MUTED
+                                     : report_state_tone(p->state);
         (void)fprintf(out, "<li class=\"chip %s\">", tone_class(tone));
         icon(out, tone);
         rich_text(out, report_words(m->arena, p->name));

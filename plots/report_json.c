@@ -1,5 +1,5 @@
-/* report_json.c - everything a run recorded, and what is derived from it, as one JSON document with sorted keys. Floats that
- * matter appear as a number (null when not finite) and as the hex of their bits. */
+/* report_json.c - everything a run recorded, and what is derived from it, as one JSON document with sorted
+ * keys. Floats that matter appear as a number (null when not finite) and as the hex of their bits. */
 #include "report_render.h"
 #include "report_stats.h"
 #include "report_witness.h"
@@ -39,11 +39,11 @@ static json_t *promises(const report_model *m) {
     for (size_t i = 0; i < m->promise_count; i++) {
         const report_promise *p = &m->promises[i];
         (void)json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", p->name, "suite",
-                            p->suite, "relation", p->relation, "required", (int)p->required, "text", p->text, "state",
-                            assay_promise_text(p->state), "strength", p->strength, "reason", p->reason, "checks",
-                            (json_int_t)p->checks, "passed", (json_int_t)p->passed, "elements", (json_int_t)p->elements,
-                            "bad", (json_int_t)p->bad));
+            list, json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", p->name,
+                            "suite", p->suite, "relation", p->relation, "required", (int)p->required, "text",
+                            p->text, "state", assay_promise_text(p->state), "strength", p->strength, "reason",
+                            p->reason, "checks", (json_int_t)p->checks, "passed", (json_int_t)p->passed,
+                            "elements", (json_int_t)p->elements, "bad", (json_int_t)p->bad));
     }
     return list;
 }
@@ -65,23 +65,23 @@ static void check_details(const report_model *m, const report_check *c, json_t *
         if (e->seq != c->seq) {
             continue;
         }
-        json_t *one = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "kind", e->kind, "rank", (json_int_t)e->rank,
-                                "row", (json_int_t)e->row, "channel", (json_int_t)e->channel, "input",
-                                bits32(e->input_bits), "got", bits32(e->got_bits), "want", bits32(e->want_bits), "ulp",
-                                number(e->ulp));
+        json_t *one = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "kind", e->kind, "rank",
+                                (json_int_t)e->rank, "row", (json_int_t)e->row, "channel",
+                                (json_int_t)e->channel, "input", bits32(e->input_bits), "got",
+                                bits32(e->got_bits), "want", bits32(e->want_bits), "ulp", number(e->ulp));
         if (e->has_golden) {
             double golden;
             memcpy(&golden, &e->golden_bits, sizeof golden);
-            (void)json_object_set_new(one, "golden",
-                                      json_pack("{s:o, s:o}", "bits", bits64(golden), "value", number(golden)));
+            (void)json_object_set_new(
+                one, "golden", json_pack("{s:o, s:o}", "bits", bits64(golden), "value", number(golden)));
         }
         (void)json_array_append_new(elements, one);
     }
     for (size_t i = 0; i < m->bin_count; i++) {
         const report_bin *b = &m->bins[i];
         if (b->seq == c->seq) {
-            (void)json_array_append_new(histogram, json_pack("[s, i, i, I]", b->subject, b->exponent, b->distance,
-                                                             (json_int_t)b->count));
+            (void)json_array_append_new(histogram, json_pack("[s, i, i, I]", b->subject, b->exponent,
+                                                             b->distance, (json_int_t)b->count));
         }
     }
     (void)json_object_set_new(object, "metrics", metrics);
@@ -93,12 +93,13 @@ static json_t *checks(const report_model *m) {
     json_t *list = json_array();
     for (size_t i = 0; i < m->check_count; i++) {
         const report_check *c = &m->checks[i];
-        json_t *object = json_pack(
-            "{s:I, s:s, s:s, s:s, s:b, s:s, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "seq", (json_int_t)c->seq, "suite",
-            c->suite, "name", c->name, "promise", c->promise, "required", (int)c->required, "strength", c->strength,
-            "case", embedded(c->case_json), "repro", c->repro, "outcome", assay_outcome_text(c->outcome), "reason",
-            c->reason, "elements", (json_int_t)c->elements, "bad", (json_int_t)c->bad, "duration_ns",
-            (json_int_t)c->duration_ns, "attempts", (json_int_t)c->attempts);
+        json_t *object =
+            json_pack("{s:I, s:s, s:s, s:s, s:b, s:s, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "seq",
+                      (json_int_t)c->seq, "suite", c->suite, "name", c->name, "promise", c->promise,
+                      "required", (int)c->required, "strength", c->strength, "case", embedded(c->case_json),
+                      "repro", c->repro, "outcome", assay_outcome_text(c->outcome), "reason", c->reason,
+                      "elements", (json_int_t)c->elements, "bad", (json_int_t)c->bad, "duration_ns",
+                      (json_int_t)c->duration_ns, "attempts", (json_int_t)c->attempts);
         check_details(m, c, object);
         (void)json_array_append_new(list, object);
     }
@@ -109,9 +110,10 @@ static json_t *profile(const report_model *m) {
     json_t *list = json_array();
     for (size_t i = 0; i < m->profile_count; i++) {
         const report_profile *p = &m->profile[i];
-        (void)json_array_append_new(list, json_pack("{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "seq", (json_int_t)p->seq,
-                                                    "subject", p->subject, "bin", (json_int_t)p->bin, "x", number(p->x),
-                                                    "max_abs", number(p->max_abs), "mean_ulp", number(p->mean_ulp),
+        (void)json_array_append_new(list, json_pack("{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "seq",
+                                                    (json_int_t)p->seq, "subject", p->subject, "bin",
+                                                    (json_int_t)p->bin, "x", number(p->x), "max_abs",
+                                                    number(p->max_abs), "mean_ulp", number(p->mean_ulp),
                                                     "max_ulp", number(p->max_ulp)));
     }
     return list;
@@ -127,17 +129,19 @@ static json_t *timing(const report_model *m) {
             (void)json_array_append_new(samples, json_integer((json_int_t)s->samples_ns[k]));
             (void)json_array_append_new(positions, json_integer((json_int_t)s->positions[k]));
         }
-        json_t *object = json_pack(
-            "{s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "seq", (json_int_t)s->seq,
-            "callable", s->callable, "scope", s->scope, "figure", s->figure, "flags", s->flags, "rows",
-            (json_int_t)s->rows, "bytes", (json_int_t)s->bytes, "repeat", (json_int_t)s->repeat, "samples_ns", samples,
-            "positions", positions, "median_ns", number(s->median_ns), "p5_ns", number(s->low_ns), "p95_ns",
-            number(s->high_ns), "gbps", number(s->gbps));
+        json_t *object =
+            json_pack("{s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "seq",
+                      (json_int_t)s->seq, "callable", s->callable, "scope", s->scope, "figure", s->figure,
+                      "flags", s->flags, "rows", (json_int_t)s->rows, "bytes", (json_int_t)s->bytes, "repeat",
+                      (json_int_t)s->repeat, "samples_ns", samples, "positions", positions, "median_ns",
+                      number(s->median_ns), "p5_ns", number(s->low_ns), "p95_ns", number(s->high_ns), "gbps",
+                      number(s->gbps));
         if (s->against != NULL) {
             (void)json_object_set_new(object, "ratio",
-                                      json_pack("{s:s, s:o, s:o, s:o, s:i}", "against", s->against->callable, "value",
-                                                number(s->ratio), "low95", number(s->ratio_low), "high95",
-                                                number(s->ratio_high), "resamples", REPORT_BOOTSTRAP_RESAMPLES));
+                                      json_pack("{s:s, s:o, s:o, s:o, s:i}", "against", s->against->callable,
+                                                "value", number(s->ratio), "low95", number(s->ratio_low),
+                                                "high95", number(s->ratio_high), "resamples",
+                                                REPORT_BOOTSTRAP_RESAMPLES));
         }
         if (s->floor != NULL) {
             (void)json_object_set_new(object, "floor",
@@ -181,10 +185,11 @@ static json_t *lists(const report_model *m) {
     for (size_t i = 0; i < m->tree_count; i++) {
         const report_tree *t = &m->trees[i];
         (void)json_array_append_new(
-            trees, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "name", t->name, "root", t->root,
-                             "tile_rows", (json_int_t)t->tile_rows, "row_words", (json_int_t)t->row_words, "rows",
-                             (json_int_t)t->rows, "tiles", (json_int_t)t->tiles, "first_tile", (json_int_t)t->first_tile,
-                             "all_tiles", (json_int_t)t->all_tiles, "stored_tiles", (json_int_t)t->stored_tiles));
+            trees, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "name", t->name, "root",
+                             t->root, "tile_rows", (json_int_t)t->tile_rows, "row_words",
+                             (json_int_t)t->row_words, "rows", (json_int_t)t->rows, "tiles",
+                             (json_int_t)t->tiles, "first_tile", (json_int_t)t->first_tile, "all_tiles",
+                             (json_int_t)t->all_tiles, "stored_tiles", (json_int_t)t->stored_tiles));
     }
     report_witness_collect(m, &list);
     for (size_t i = 0; i < list.count; i++) {
@@ -192,10 +197,10 @@ static json_t *lists(const report_model *m) {
     }
     for (size_t i = 0; i < m->selftest_count; i++) {
         const report_selftest *s = &m->selftest[i];
-        (void)json_array_append_new(selftest, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "subject", s->subject,
-                                                        "class", s->class_name, "suite", s->suite, "expected",
-                                                        s->expected, "got", s->got, "detail", s->detail, "as_expected",
-                                                        (int)report_selftest_ok(s)));
+        (void)json_array_append_new(
+            selftest, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "subject", s->subject, "class",
+                                s->class_name, "suite", s->suite, "expected", s->expected, "got", s->got,
+                                "detail", s->detail, "as_expected", (int)report_selftest_ok(s)));
     }
     return json_pack("{s:o, s:o, s:o}", "digest_trees", trees, "witnesses", witnesses, "selftest", selftest);
 }
@@ -209,8 +214,9 @@ static json_t *provenance(const report_model *m) {
     }
     for (size_t i = 0; i < m->binary_count; i++) {
         const report_binary *b = &m->binaries[i];
-        (void)json_array_append_new(binaries, json_pack("{s:s, s:s, s:s, s:I}", "role", b->role, "path", b->path,
-                                                        "sha256", b->sha256, "bytes", (json_int_t)b->bytes));
+        (void)json_array_append_new(binaries,
+                                    json_pack("{s:s, s:s, s:s, s:I}", "role", b->role, "path", b->path,
+                                              "sha256", b->sha256, "bytes", (json_int_t)b->bytes));
     }
     for (size_t i = 0; i < m->knob_count; i++) {
         const report_knob *k = &m->knobs[i];
@@ -223,7 +229,8 @@ static json_t *provenance(const report_model *m) {
 static json_t *counts(const report_model *m) {
     json_t *object = json_object();
     for (int i = 0; i < ASSAY_OUTCOME_COUNT; i++) {
-        (void)json_object_set_new(object, assay_outcome_text((assay_outcome)i), json_integer((json_int_t)m->outcome[i]));
+        (void)json_object_set_new(object, assay_outcome_text((assay_outcome)i),
+                                  json_integer((json_int_t)m->outcome[i]));
     }
     (void)json_object_set_new(object, "checks", json_integer((json_int_t)m->check_count));
     (void)json_object_set_new(object, "elements", json_integer((json_int_t)m->elements_judged));
@@ -232,22 +239,26 @@ static json_t *counts(const report_model *m) {
 }
 
 assay_code report_render_json(const report_model *m, FILE *out, assay_error *error) {
-    json_t *run = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:I}", "id", (json_int_t)m->id, "uuid",
-                            m->uuid, "kind", m->kind, "operator", m->operator_name, "implementation", m->implementation,
-                            "baseline", m->baseline, "device", m->device, "tier", m->tier, "seed", (json_int_t)m->seed,
-                            "command", m->command, "started_ms", (json_int_t)m->started_ms, "finished_ms",
-                            (json_int_t)m->finished_ms);
-    json_t *contract = json_pack("{s:s, s:I}", "sha256", m->contract_sha256, "version", (json_int_t)m->contract_version);
-    json_t *root = json_pack("{s:s, s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:s}}", "schema", "assay.report/1",
-                             "run", run, "contract", contract, "verdict", "state", m->verdict, "reason", m->reason, "counts",
-                             counts(m), "promises", promises(m), "checks", checks(m), "profile", profile(m), "timing",
-                             timing(m), "log", "index", (json_int_t)m->log_index, "root", m->log_root);
+    json_t *run = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:I}", "id",
+                            (json_int_t)m->id, "uuid", m->uuid, "kind", m->kind, "operator", m->operator_name,
+                            "implementation", m->implementation, "baseline", m->baseline, "device", m->device,
+                            "tier", m->tier, "seed", (json_int_t)m->seed, "command", m->command, "started_ms",
+                            (json_int_t)m->started_ms, "finished_ms", (json_int_t)m->finished_ms);
+    json_t *contract =
+        json_pack("{s:s, s:I}", "sha256", m->contract_sha256, "version", (json_int_t)m->contract_version);
+    json_t *root = json_pack("{s:s, s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:s}}", "schema",
+                             "assay.report/1", "run", run, "contract", contract, "verdict", "state",
+                             m->verdict, "reason", m->reason, "counts", counts(m), "promises", promises(m),
+                             "checks", checks(m), "profile", profile(m), "timing", timing(m), "log", "index",
+                             (json_int_t)m->log_index, "root", m->log_root);
     json_t *rest = lists(m);
     json_t *where = provenance(m);
-    const bool merged = root != NULL && json_object_update(root, rest) == 0 && json_object_update(root, where) == 0;
+    const bool merged =
+        root != NULL && json_object_update(root, rest) == 0 && json_object_update(root, where) == 0;
     json_decref(rest);
     json_decref(where);
-    const bool ok = merged && json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 &&
+    const bool ok = merged &&
+                    json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0 &&
                     fputc('\n', out) != EOF;
     json_decref(root);
     return ok ? ASSAY_CODE_OK : assay_fail(error, ASSAY_CODE_INTERNAL, "cannot write the JSON report");

@@ -1,4 +1,5 @@
-/* report_load.c - reads one run into a report_model. The only file that reads the database; it only ever selects. */
+/* report_load.c - reads one run into a report_model. The only file that reads the database; it only ever
+ * selects. */
 #include "report_model.h"
 
 #include <jansson.h>
@@ -35,6 +36,15 @@ static const uint8_t *blob_of(report_model *model, sqlite3_stmt *row, int column
     return memcpy(copy, data, *bytes);
 }
 
+/* The file name of a path without ".so"; a plain name as it is. */
+static const char *short_name(report_model *m, const char *name) {
+    const char *slash = strrchr(name, '/');
+    const char *last = slash != NULL && slash[1] != '\0' ? slash + 1 : name;
+    const size_t n = strlen(last);
+    const bool library = n > 3 && strcmp(last + n - 3, ".so") == 0;
+    return report_printf(m->arena, "%.*s", (int)(library ? n - 3 : n), last);
+}
+
 static void run_row(report_model *m, sqlite3_stmt *row, void *slot) {
     (void)slot;
     m->uuid = text_of(m, row, 0);
@@ -42,6 +52,8 @@ static void run_row(report_model *m, sqlite3_stmt *row, void *slot) {
     m->operator_name = text_of(m, row, 2);
     m->implementation = text_of(m, row, 3);
     m->baseline = text_of(m, row, 4);
+    m->candidate = short_name(m, m->implementation);
+    m->other = short_name(m, m->baseline);
     m->device = text_of(m, row, 5);
     m->tier = text_of(m, row, 6);
     m->seed = sqlite3_column_int64(row, 7);
@@ -49,7 +61,8 @@ static void run_row(report_model *m, sqlite3_stmt *row, void *slot) {
     m->started_ms = sqlite3_column_int64(row, 9);
     m->verdict = text_of(m, row, 10);
     m->reason = text_of(m, row, 11);
-    m->finished_ms = sqlite3_column_type(row, 12) == SQLITE_NULL ? m->started_ms : sqlite3_column_int64(row, 12);
+    m->finished_ms =
+        sqlite3_column_type(row, 12) == SQLITE_NULL ? m->started_ms : sqlite3_column_int64(row, 12);
     m->contract_sha256 = text_of(m, row, 13);
     m->contract_version = sqlite3_column_int64(row, 14);
     /* Parsed, never shown: as it stands. */
@@ -112,13 +125,14 @@ static double double_of_bits(uint64_t bits) {
 
 static void metric_row(report_model *m, sqlite3_stmt *row, void *slot) {
     const uint64_t bits = (uint64_t)sqlite3_column_int64(row, 2);
-    *(report_metric *)slot = (report_metric){sqlite3_column_int64(row, 0), text_of(m, row, 1), text_of(m, row, 3), bits,
-                                             double_of_bits(bits)};
+    *(report_metric *)slot = (report_metric){sqlite3_column_int64(row, 0), text_of(m, row, 1),
+                                             text_of(m, row, 3), bits, double_of_bits(bits)};
 }
 
 static void bin_row(report_model *m, sqlite3_stmt *row, void *slot) {
-    *(report_bin *)slot = (report_bin){sqlite3_column_int64(row, 0), text_of(m, row, 1), sqlite3_column_int(row, 2),
-                                       sqlite3_column_int(row, 3), count_of(row, 4)};
+    *(report_bin *)slot =
+        (report_bin){sqlite3_column_int64(row, 0), text_of(m, row, 1), sqlite3_column_int(row, 2),
+                     sqlite3_column_int(row, 3), count_of(row, 4)};
 }
 
 static void element_row(report_model *m, sqlite3_stmt *row, void *slot) {
@@ -200,7 +214,8 @@ static void selftest_row(report_model *m, sqlite3_stmt *row, void *slot) {
                                                  text_of(m, row, 3), text_of(m, row, 4), text_of(m, row, 5)};
 }
 
-/* Runs `sql` with the run's id and hands every row to `fn` with a fresh slot of *items (items NULL: no slot). */
+/* Runs `sql` with the run's id and hands every row to `fn` with a fresh slot of *items (items NULL: no slot).
+ */
 static bool load(loader *l, const char *sql, row_fn fn, void **items, size_t *count, size_t item_bytes) {
     sqlite3_stmt *row = NULL;
     int rc = sqlite3_prepare_v2(l->db, sql, -1, &row, NULL);
@@ -255,10 +270,12 @@ static bool load_tables(loader *l) {
          (void **)&m->binaries, &m->binary_count, sizeof *m->binaries},
         {"SELECT role, name, requested, effective FROM knob WHERE run_id = ? ORDER BY role, name", knob_row,
          (void **)&m->knobs, &m->knob_count, sizeof *m->knobs},
-        {"SELECT name, suite, relation, required, text, state, strength, reason FROM promises WHERE run_id = ? "
+        {"SELECT name, suite, relation, required, text, state, strength, reason FROM promises WHERE run_id = "
+         "? "
          "ORDER BY ordinal, name",
          promise_row, (void **)&m->promises, &m->promise_count, sizeof *m->promises},
-        {"SELECT seq, suite, name, promise, required, strength, case_json, repro, outcome, reason, elements, bad, "
+        {"SELECT seq, suite, name, promise, required, strength, case_json, repro, outcome, reason, elements, "
+         "bad, "
          "duration_ns, attempts FROM checks WHERE run_id = ? ORDER BY seq",
          check_row, (void **)&m->checks, &m->check_count, sizeof *m->checks},
         {"SELECT seq, name, bits, unit FROM metric WHERE run_id = ? ORDER BY seq, name", metric_row,
@@ -266,7 +283,8 @@ static bool load_tables(loader *l) {
         {"SELECT seq, subject, exponent, distance, count FROM ulp_histogram WHERE run_id = ? "
          "ORDER BY seq, subject, exponent, distance",
          bin_row, (void **)&m->bins, &m->bin_count, sizeof *m->bins},
-        {"SELECT seq, kind, rank, row, channel, input_bits, got_bits, want_bits, golden_bits, ulp FROM element "
+        {"SELECT seq, kind, rank, row, channel, input_bits, got_bits, want_bits, golden_bits, ulp FROM "
+         "element "
          "WHERE run_id = ? ORDER BY seq, kind, rank",
          element_row, (void **)&m->elements, &m->element_count, sizeof *m->elements},
         {"SELECT seq, subject, bin, x, max_abs, mean_ulp, max_ulp FROM profile WHERE run_id = ? "
@@ -279,7 +297,8 @@ static bool load_tables(loader *l) {
          "(SELECT count(*) FROM digest_tile d WHERE d.run_id = t.run_id AND d.name = t.name) "
          "FROM digest_tree t WHERE t.run_id = ? ORDER BY t.name",
          tree_row, (void **)&m->trees, &m->tree_count, sizeof *m->trees},
-        {"SELECT seq, ordinal, text, case_json, input, got, want FROM witness WHERE run_id = ? ORDER BY seq, ordinal",
+        {"SELECT seq, ordinal, text, case_json, input, got, want FROM witness WHERE run_id = ? ORDER BY seq, "
+         "ordinal",
          witness_row, (void **)&m->witnesses, &m->witness_count, sizeof *m->witnesses},
         {"SELECT subject, class, suite, expected, got, detail FROM selftest WHERE run_id = ? "
          "ORDER BY class, subject, suite",
@@ -289,7 +308,8 @@ static bool load_tables(loader *l) {
         return false;
     }
     if (runs == 0) {
-        (void)assay_fail(l->error, ASSAY_CODE_USAGE, "run %lld is not in this database; list its runs with `assay list`",
+        (void)assay_fail(l->error, ASSAY_CODE_USAGE,
+                         "run %lld is not in this database; list its runs with `assay list`",
                          (long long)m->id);
         return false;
     }
@@ -320,7 +340,8 @@ static void count_checks(report_model *m) {
     }
 }
 
-assay_code report_load(sqlite3 *db, int64_t run_id, report_arena *arena, report_model *model, assay_error *error) {
+assay_code report_load(sqlite3 *db, int64_t run_id, report_arena *arena, report_model *model,
+                       assay_error *error) {
     *model = (report_model){.arena = arena, .id = run_id};
     loader l = {.model = model, .db = db, .error = error};
     assay_error local = {0};
@@ -342,7 +363,8 @@ assay_code report_load(sqlite3 *db, int64_t run_id, report_arena *arena, report_
     count_checks(model);
     report_timing_derive(model);
     if (arena->failed) {
-        return assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while reading run %lld", (long long)run_id);
+        return assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while reading run %lld",
+                          (long long)run_id);
     }
     return ASSAY_CODE_OK;
 }

@@ -49,7 +49,8 @@ static const char *cell_label(report_arena *arena, const char *part) {
     char *label = report_arena_alloc(arena, strlen(part) + 1);
     char *w = label;
     for (const char *p = part; label != NULL && *p != '\0';) {
-        const bool seed = strncmp(p, "seed", 4) == 0 && isdigit((unsigned char)p[4]) && (p == part || p[-1] == '_');
+        const bool seed =
+            strncmp(p, "seed", 4) == 0 && isdigit((unsigned char)p[4]) && (p == part || p[-1] == '_');
         if (seed) {
             *w++ = 's';
             p += 4;
@@ -89,6 +90,32 @@ static void sort_cells(report_matrix_row *row) {
     }
 }
 
+/* Moves rows of one cell ("replay/hard") into the row of their first part ("replay"), so that they share
+ * lines. */
+static void fold(report_arena *arena, report_matrix *matrix) {
+    report_matrix folded = {0};
+    for (size_t i = 0; i < matrix->count; i++) {
+        const report_matrix_row *row = &matrix->rows[i];
+        const char *slash = row->count == 1 ? strchr(row->label, '/') : NULL;
+        const char *label =
+            slash == NULL ? row->label : report_printf(arena, "%.*s", (int)(slash - row->label), row->label);
+        report_matrix_row *to = row_of(arena, &folded, label);
+        for (size_t k = 0; k < row->count && to != NULL; k++) {
+            report_matrix_cell *cell =
+                report_arena_push(arena, (void **)&to->cells, &to->count, sizeof *cell);
+            if (cell == NULL) {
+                return;
+            }
+            *cell = row->cells[k];
+            if (slash != NULL) {
+                cell->label = report_printf(arena, "%s%s%s", cell_label(arena, slash + 1),
+                                            cell->label[0] == '\0' ? "" : " ", cell->label);
+            }
+        }
+    }
+    *matrix = folded;
+}
+
 bool report_matrix_build(const report_model *model, const char *suite, report_matrix *matrix) {
     *matrix = (report_matrix){0};
     for (size_t i = 0; i < model->check_count; i++) {
@@ -96,6 +123,7 @@ bool report_matrix_build(const report_model *model, const char *suite, report_ma
             add(model->arena, matrix, &model->checks[i]);
         }
     }
+    fold(model->arena, matrix);
     for (size_t i = 0; i < matrix->count; i++) {
         sort_cells(&matrix->rows[i]);
     }

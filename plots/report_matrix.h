@@ -1,5 +1,5 @@
-/* report_matrix.h - the checks of a suite in groups: a row for each kind of check, its sizes (or places) in order. Used by the
- * tables and by the figures, so that both show the same cells. */
+/* report_matrix.h - the checks of a suite in groups: a row for each kind of check, its sizes (or places) in
+ * order. Used by the tables and by the figures, so that both show the same cells. */
 #ifndef ASSAY_REPORT_MATRIX_H
 #define ASSAY_REPORT_MATRIX_H
 
@@ -22,10 +22,11 @@ typedef struct report_matrix {
     size_t count;
 } report_matrix;
 
-/* Splits each name "<suite>/<row>_<cell>" before its first word (between '_' and '/') that holds a digit: sizes, dtypes and seeds
- * make the cell, "seedN" shortened to "sN"; a name without digits is a row with one cell without a label. Rows in order of first
- * appearance, cells by the number of rows of their case, then in order of appearance. False when the suite has no checks or
- * memory runs out. */
+/* Splits each name "<suite>/<row>_<cell>" before its first word (between '_' and '/') that holds a digit:
+ * sizes, dtypes and seeds make the cell, "seedN" shortened to "sN"; a name without digits is a row with one
+ * cell without a label. Rows in order of first appearance; a row "a/b" of one cell becomes a cell "b" of row
+ * "a". Cells by the number of rows of their case, then in order of appearance. False when the suite has no
+ * checks or memory runs out. */
 bool report_matrix_build(const report_model *model, const char *suite, report_matrix *matrix);
 
 #endif

@@ -57,7 +57,8 @@ static void plain_char(FILE *out, char c) {
     }
 }
 
-/* A code span over text[0..n): fenced by one backtick more than its longest run; pipes escaped, since a table cell is split first. */
+/* A code span over text[0..n): fenced by one backtick more than its longest run; pipes escaped, since a table
+ * cell is split first. */
 static void code_span(FILE *out, const char *text, size_t n, bool in_table) {
     size_t longest = 0;
     size_t run = 0;
@@ -187,7 +188,8 @@ static void table(md *m, const report_table *t) {
         (void)fputc('\n', m->out);
     }
     if (shown < rows) {
-        (void)fprintf(m->out, "\n%zu of %zu rows are shown; the HTML and JSON reports have all of them.\n", shown, rows);
+        (void)fprintf(m->out, "\n%zu of %zu rows are shown; the HTML and JSON reports have all of them.\n",
+                      shown, rows);
     }
 }
 
@@ -297,6 +299,7 @@ assay_code report_render_md(const report_doc *doc, FILE *out, assay_error *error
             return ASSAY_CODE_OK;
         }
     }
-    return assay_fail(error, ASSAY_CODE_INTERNAL, "this run's Markdown report does not fit %u bytes; use another format",
+    return assay_fail(error, ASSAY_CODE_INTERNAL,
+                      "this run's Markdown report does not fit %u bytes; use another format",
                       REPORT_MD_LIMIT);
 }

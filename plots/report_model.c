@@ -87,7 +87,8 @@ bool report_selftest_ok(const report_selftest *row) {
     }
     /* A suite that did not run has caught nothing. */
     return strcmp(row->expected, "caught") == 0 &&
-           (strcmp(row->got, "fail") == 0 || strcmp(row->got, "error") == 0 || strcmp(row->got, "mistrusted") == 0);
+           (strcmp(row->got, "fail") == 0 || strcmp(row->got, "error") == 0 ||
+            strcmp(row->got, "mistrusted") == 0);
 }
 
 bool report_contract_tolerance(const report_model *model, const char *relation, double *atol, double *rtol,

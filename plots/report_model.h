@@ -1,5 +1,6 @@
-/* report_model.h - one run's evidence in memory: what every format and figure is a view over. report_load() is the only
- * place that reads the database, so that two formats cannot disagree. All text has passed report_clean(). */
+/* report_model.h - one run's evidence in memory: what every format and figure is a view over. report_load()
+ * is the only place that reads the database, so that two formats cannot disagree. All text has passed
+ * report_clean(). */
 #ifndef ASSAY_REPORT_MODEL_H
 #define ASSAY_REPORT_MODEL_H
 
@@ -78,8 +79,8 @@ typedef struct report_series {
     int64_t *positions;
     size_t count;
     /* derived, see report_timing.c; per call, that is divided by `repeat` */
-    double median_ns, low_ns, high_ns; /* 5th, 50th, 95th percentile */
-    double gbps;                       /* bytes / median; 0 when bytes is 0 */
+    double median_ns, low_ns, high_ns;                  /* 5th, 50th, 95th percentile */
+    double gbps;                                        /* bytes / median; 0 when bytes is 0 */
     const struct report_series *against, *floor, *roof; /* same check; NULL when absent */
     double ratio, ratio_low, ratio_high;                /* median / median of `against`, 95 % interval */
 } report_series;
@@ -104,12 +105,14 @@ typedef struct report_model {
     report_arena *arena;
     int64_t id;
     const char *uuid, *kind, *operator_name, *implementation, *baseline, *device, *tier, *command;
-    const char *verdict; /* certified, refused, incomplete, unfinished */
+    const char *candidate, *other; /* short names for titles and legends: "fast_math" of
+                                      "build/impls/fast_math.so"; other: the baseline's */
+    const char *verdict;           /* certified, refused, incomplete, unfinished */
     const char *reason;
     const char *contract_sha256;
-    const char *contract_text; /* as stored: JSON to parse, not text to show */
+    const char *contract_text;                               /* as stored: JSON to parse, not text to show */
     int64_t contract_version, seed, started_ms, finished_ms; /* finished_ms = started_ms while unfinished */
-    const char *log_root; /* "" when the run is not in the log */
+    const char *log_root;                                    /* "" when the run is not in the log */
     int64_t log_index;
 
     report_pair *provenance;
@@ -144,25 +147,29 @@ typedef struct report_model {
     uint64_t elements_judged, elements_bad, duration_ns;
 } report_model;
 
-/* Reads run `run_id` in one read transaction. Errors: USAGE when there is no such run, INTERNAL when the database cannot
- * be read or memory runs out. The model lives as long as `arena`. */
-assay_code report_load(sqlite3 *db, int64_t run_id, report_arena *arena, report_model *model, assay_error *error);
+/* Reads run `run_id` in one read transaction. Errors: USAGE when there is no such run, INTERNAL when the
+ * database cannot be read or memory runs out. The model lives as long as `arena`. */
+assay_code report_load(sqlite3 *db, int64_t run_id, report_arena *arena, report_model *model,
+                       assay_error *error);
 
 /* Value of a provenance key, "unknown" when absent. */
 const char *report_provenance(const report_model *model, const char *key);
-const report_check *report_check_of(const report_model *model, int64_t seq);                       /* NULL when absent */
-const report_metric *report_metric_of(const report_model *model, int64_t seq, const char *name);   /* NULL when absent */
-const report_element *report_element_of(const report_model *model, int64_t seq, const char *kind); /* rank 1; NULL */
+const report_check *report_check_of(const report_model *model, int64_t seq); /* NULL when absent */
+const report_metric *report_metric_of(const report_model *model, int64_t seq,
+                                      const char *name); /* NULL when absent */
+const report_element *report_element_of(const report_model *model, int64_t seq,
+                                        const char *kind); /* rank 1; NULL */
 /* The candidate's (or another role's) recorded binary; NULL when absent. */
 const report_binary *report_binary_of(const report_model *model, const char *role);
 
-/* Whether a check that did not pass must make a consumer of JUnit or CTRF fail: everything but an optional check that is
- * unavailable, unsupported or did not run. */
+/* Whether a check that did not pass must make a consumer of JUnit or CTRF fail: everything but an optional
+ * check that is unavailable, unsupported or did not run. */
 bool report_check_alarms(const report_check *check);
 /* Whether a self-test row came out as expected; an unknown expectation never does. */
 bool report_selftest_ok(const report_selftest *row);
 /* Summary of a contract's tolerance row, false when the contract has none: the accuracy row of FP32. */
-bool report_contract_tolerance(const report_model *model, const char *relation, double *atol, double *rtol, double *max_abs);
+bool report_contract_tolerance(const report_model *model, const char *relation, double *atol, double *rtol,
+                               double *max_abs);
 
 /* Fills the derived fields of every series (report_timing.c). */
 void report_timing_derive(report_model *model);

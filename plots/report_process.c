@@ -80,8 +80,8 @@ static int spawn_in(pid_t *child, const char *const *argv, const char *directory
     return rc;
 }
 
-assay_code report_process_run(const char *const *argv, const char *directory, int timeout_ms, char *said, size_t said_bytes,
-                              assay_error *error) {
+assay_code report_process_run(const char *const *argv, const char *directory, int timeout_ms, char *said,
+                              size_t said_bytes, assay_error *error) {
     pid_t child = 0;
     int status = 0;
     char path[600];
@@ -96,7 +96,8 @@ assay_code report_process_run(const char *const *argv, const char *directory, in
     (void)snprintf(path, sizeof path, "%s/said", directory);
     last_line(path, said, said_bytes);
     if (!ended) {
-        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "%s did not end within %d s", argv[0], timeout_ms / 1000);
+        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "%s did not end within %d s", argv[0],
+                          timeout_ms / 1000);
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         return assay_fail(error, ASSAY_CODE_INCOMPLETE, "%s failed: %s", argv[0], said);

@@ -8,8 +8,8 @@
 
 #define REPORT_MD_LIMIT 64000u /* bytes: a pull request comment takes 65,536 characters */
 
-/* Markdown of at most REPORT_MD_LIMIT bytes: tables that do not fit are cut, rows that did not pass kept first, and say so.
- * Errors: INTERNAL when memory runs out or even the shortest form is too long. */
+/* Markdown of at most REPORT_MD_LIMIT bytes: tables that do not fit are cut, rows that did not pass kept
+ * first, and say so. Errors: INTERNAL when memory runs out or even the shortest form is too long. */
 assay_code report_render_md(const report_doc *doc, FILE *out, assay_error *error);
 /* One self-contained page; figures inline, in a wide and a narrow form. */
 void report_render_html(const report_doc *doc, FILE *out);
@@ -24,7 +24,8 @@ void report_escape_xml(FILE *out, const char *text);
 /* How JUnit and CTRF see a check. */
 typedef enum report_ci { REPORT_CI_PASSED, REPORT_CI_FAILED, REPORT_CI_ERROR, REPORT_CI_SKIPPED } report_ci;
 report_ci report_ci_of_check(const report_check *check);
-/* The run itself is a test case too: an incomplete verdict must not look like success when all its checks passed. */
+/* The run itself is a test case too: an incomplete verdict must not look like success when all its checks
+ * passed. */
 report_ci report_ci_of_verdict(const report_model *model);
 
 #endif

@@ -6,7 +6,8 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void report_sections_promises(report_doc *doc) {
-    static const char *const columns[] = {"Promise", "State", "Strength", "Checks passed", "Elements judged", "Reason"};
+    static const char *const columns[] = {"Promise",       "State",           "Strength",
+                                          "Checks passed", "Elements judged", "Reason"};
     const report_model *m = doc->model;
     report_section(doc, "promises", "Promises");
     if (m->promise_count == 0) {
@@ -17,15 +18,18 @@ void report_sections_promises(report_doc *doc) {
     for (size_t i = 0; i < m->promise_count; i++) {
         reasons = reasons || m->promises[i].reason[0] != '\0';
     }
-    report_table *t = report_table_begin(doc, "Promises and their states", columns, COUNT(columns) - !reasons);
+    report_table *t =
+        report_table_begin(doc, "Promises and their states", columns, COUNT(columns) - !reasons);
     for (size_t i = 0; i < m->promise_count; i++) {
         const report_promise *p = &m->promises[i];
-        const report_tone tone = !p->required && p->state == ASSAY_PROMISE_NOT_VERIFIED ? REPORT_TONE_MUTED
-                                                                                        : report_state_tone(p->state);
+        const report_tone tone = !p->required && p->state == ASSAY_PROMISE_NOT_VERIFIED
+                                     ? REPORT_TONE_MUTED
+                                     : report_state_tone(p->state);
         report_cell_code(doc, t, p->name);
         report_cell_detail(doc, t, p->text);
         report_cell_state(doc, t, tone,
-                          report_printf(doc->arena, "%s%s", report_words(doc->arena, assay_promise_text(p->state)),
+                          report_printf(doc->arena, "%s%s",
+                                        report_words(doc->arena, assay_promise_text(p->state)),
                                         p->required ? "" : " (not required)"));
         report_cell_text(doc, t, p->strength[0] == '\0' ? "-" : p->strength);
         report_cell_number(doc, t,
@@ -49,8 +53,12 @@ static void first_difference(report_doc *doc, report_table *t, const report_chec
         report_cell_text(doc, t, "");
         return;
     }
-    report_cell_text(doc, t, report_printf(a, "input %s, channel %s", report_bits_text(a, e->input_bits), report_count_text(a, e->channel)));
-    report_cell_detail(doc, t, report_printf(a, "got %s, want %s", report_bits_text(a, e->got_bits), report_bits_text(a, e->want_bits)));
+    report_cell_text(doc, t,
+                     report_printf(a, "input %s, channel %s", report_bits_text(a, e->input_bits),
+                                   report_count_text(a, e->channel)));
+    report_cell_detail(doc, t,
+                       report_printf(a, "got %s, want %s", report_bits_text(a, e->got_bits),
+                                     report_bits_text(a, e->want_bits)));
 }
 
 static bool is_finding(const report_check *c) {
@@ -59,7 +67,8 @@ static bool is_finding(const report_check *c) {
 }
 
 void report_sections_findings(report_doc *doc) {
-    static const char *const columns[] = {"Check", "Outcome", "Bad", "Judged", "Share", "First difference", "Reproduce"};
+    static const char *const columns[] = {"Check", "Outcome",          "Bad",      "Judged",
+                                          "Share", "First difference", "Reproduce"};
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
     uint64_t findings = 0;
@@ -72,7 +81,8 @@ void report_sections_findings(report_doc *doc) {
     report_section(doc, "findings", "Findings");
     report_text(doc, "%s failed, ended in an error or proved nothing.",
                 report_plural(a, findings, "check", "checks"));
-    report_table *t = report_table_begin(doc, "Checks that failed, ended in an error or are mistrusted", columns, COUNT(columns));
+    report_table *t = report_table_begin(doc, "Checks that failed, ended in an error or are mistrusted",
+                                         columns, COUNT(columns));
     for (size_t i = 0; i < m->check_count; i++) {
         const report_check *c = &m->checks[i];
         if (!is_finding(c)) {
@@ -102,7 +112,8 @@ static void not_verified_promises(report_doc *doc) {
             t = report_table_begin(doc, "Promises that are not kept", columns, COUNT(columns));
         }
         report_cell_code(doc, t, p->name);
-        report_cell_state(doc, t, report_state_tone(p->state), report_words(doc->arena, assay_promise_text(p->state)));
+        report_cell_state(doc, t, report_state_tone(p->state),
+                          report_words(doc->arena, assay_promise_text(p->state)));
         report_cell_text(doc, t, p->required ? "yes" : "no");
         report_cell_text(doc, t, p->reason[0] == '\0' ? "no reason recorded" : p->reason);
     }

@@ -29,7 +29,8 @@ static const char *metric_text(report_doc *doc, int64_t seq, const char *name, b
     }
     if (strstr(name, "_share") != NULL) {
         const double percent = metric->value * 100.0;
-        return report_printf(doc->arena, percent < 100.0 && percent >= 99.995 ? ">99.99 %%" : "%.2f %%", percent);
+        return report_printf(doc->arena, percent < 100.0 && percent >= 99.995 ? ">99.99 %%" : "%.2f %%",
+                             percent);
     }
     if (strcmp(name, "correlation") == 0 && !isnan(metric->value)) {
         return report_printf(doc->arena, "%.9f", metric->value);
@@ -40,7 +41,8 @@ static const char *metric_text(report_doc *doc, int64_t seq, const char *name, b
     return report_real_text(doc->arena, metric->value);
 }
 
-/* One row per group of checks: how many are equal, and every size with what differs there; the same cells as the figure. */
+/* One row per group of checks: how many are equal, and every size with what differs there; the same cells as
+ * the figure. */
 static void matrix_table(report_doc *doc, const char *suite, const char *label) {
     static const char *const columns[] = {"Check", "Result", "Sizes or places", "Judged", "Differing"};
     report_arena *a = doc->arena;
@@ -80,17 +82,22 @@ static void matrix_table(report_doc *doc, const char *suite, const char *label) 
 }
 
 void report_sections_parity(report_doc *doc, const report_figures *figures) {
-    static const char *const columns[] = {"Case", "Outcome", "Differing", "Judged", "Share", "Max ulp", "First differing input"};
+    static const char *const columns[] = {
+        "Case", "Outcome", "Differing", "Judged", "Share", "Max ulp", "First differing input"};
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
     if (!has_suite(m, "parity")) {
         return;
     }
     report_section(doc, "parity", "Parity");
-    report_text(doc, "Output bytes of " REPORT_STRONG_ON "%s" REPORT_STRONG_OFF " against the replay of its lineage%s%s%s.",
-                m->implementation, m->baseline[0] != '\0' ? " and against " REPORT_STRONG_ON : "", m->baseline,
-                m->baseline[0] != '\0' ? REPORT_STRONG_OFF : "");
-    report_table *t = report_table_begin(doc, "Parity: differing of judged elements", columns, COUNT(columns));
+    report_text(doc,
+                "Output bytes of " REPORT_STRONG_ON "%s" REPORT_STRONG_OFF
+                " against the replay of its lineage (%s)%s%s%s.",
+                m->candidate, report_provenance(m, "candidate.lineage"),
+                m->other[0] != '\0' ? " and against " REPORT_STRONG_ON : "", m->other,
+                m->other[0] != '\0' ? REPORT_STRONG_OFF : "");
+    report_table *t =
+        report_table_begin(doc, "Parity: differing of judged elements", columns, COUNT(columns));
     for (size_t i = 0; i < m->check_count; i++) {
         const report_check *c = &m->checks[i];
         if (strcmp(c->suite, "parity") != 0) {
@@ -108,8 +115,10 @@ void report_sections_parity(report_doc *doc, const report_figures *figures) {
         report_cell_number(doc, t, metric_text(doc, c->seq, "max_ulp", true));
         report_cell_code(doc, t, e == NULL ? "" : report_float_text(a, e->input_bits));
         if (e != NULL) {
-            report_cell_detail(doc, t, report_printf(a, "channel %s: got %s, want %s", report_count_text(a, e->channel),
-                                                     report_bits_text(a, e->got_bits), report_bits_text(a, e->want_bits)));
+            report_cell_detail(
+                doc, t,
+                report_printf(a, "channel %s: got %s, want %s", report_count_text(a, e->channel),
+                              report_bits_text(a, e->got_bits), report_bits_text(a, e->want_bits)));
         }
     }
     report_figures_add(doc, figures, "matrix-parity");
@@ -166,15 +175,17 @@ static void metric_table(report_doc *doc, const char *suite, const char *label) 
         report_cell_outcome(doc, t, c);
         report_cell_number(doc, t, report_count_text(a, c->elements));
         for (size_t k = 0; k < count; k++) {
-            report_cell_number(doc, t,
-                               metric_text(doc, c->seq, known_metrics[shown[k]].name, known_metrics[shown[k]].whole));
+            report_cell_number(
+                doc, t,
+                metric_text(doc, c->seq, known_metrics[shown[k]].name, known_metrics[shown[k]].whole));
         }
     }
 }
 
 /* The worst elements over all accuracy checks, at most `limit`. */
 static void worst_table(report_doc *doc, size_t limit) {
-    static const char *const columns[] = {"Input", "Channel", "Got", "Rounded FP64", "FP64 golden", "Error", "Case"};
+    static const char *const columns[] = {"Input",       "Channel", "Got", "Rounded FP64",
+                                          "FP64 golden", "Error",   "Case"};
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
     bool *taken = report_arena_alloc(a, m->element_count * sizeof *taken);
@@ -221,8 +232,12 @@ void report_sections_accuracy(report_doc *doc, const report_figures *figures) {
     }
     report_section(doc, "accuracy", "Accuracy against FP64");
     if (report_contract_tolerance(m, "accuracy", &atol, &rtol, &max_abs)) {
-        const char *bound = max_abs > 0 ? report_printf(doc->arena, ", and at most %s", report_real_text(doc->arena, max_abs)) : "";
-        report_text(doc, "The contract allows |error| up to %s + %s \xc2\xb7 |golden|%s. An ulp is that of the golden rounded to FP32.",
+        const char *bound =
+            max_abs > 0 ? report_printf(doc->arena, ", and at most %s", report_real_text(doc->arena, max_abs))
+                        : "";
+        report_text(doc,
+                    "The contract allows |error| up to %s + %s \xc2\xb7 |golden|%s. An ulp is that of the "
+                    "golden rounded to FP32.",
                     report_real_text(doc->arena, atol), report_real_text(doc->arena, rtol), bound);
     }
     metric_table(doc, "accuracy", "Accuracy by case");
@@ -238,7 +253,8 @@ void report_sections_invariance(report_doc *doc, const report_figures *figures) 
         return;
     }
     report_section(doc, "invariance", "Invariance");
-    report_text(doc, "The bytes of a row compared with the same row in another batch, place, layout or alignment. No reference is "
+    report_text(doc, "The bytes of a row compared with the same row in another batch, place, layout or "
+                     "alignment. No reference is "
                      "involved: the candidate is its own oracle.");
     matrix_table(doc, "invariance", "Invariance by kind of change");
     report_figures_add(doc, figures, "matrix-invariance");
@@ -280,11 +296,16 @@ void report_sections_others(report_doc *doc) {
         }
         if (t == NULL) {
             report_section(doc, "validation", "Validation, memory and determinism");
-            t = report_table_begin(doc, "Validation, memory and determinism by suite", columns, COUNT(columns));
+            t = report_table_begin(doc, "Validation, memory and determinism by suite", columns,
+                                   COUNT(columns));
         }
         report_cell_text(doc, t, suites[s]);
-        report_cell_state(doc, t, passed == checks ? REPORT_TONE_GOOD : bad > 0 ? REPORT_TONE_BAD : REPORT_TONE_DOUBT,
-                          report_printf(a, "%s / %s", report_count_text(a, passed), report_count_text(a, checks)));
+        report_cell_state(
+            doc, t,
+            passed == checks ? REPORT_TONE_GOOD
+            : bad > 0        ? REPORT_TONE_BAD
+                             : REPORT_TONE_DOUBT,
+            report_printf(a, "%s / %s", report_count_text(a, passed), report_count_text(a, checks)));
         report_cell_number(doc, t, report_count_text(a, elements));
         report_cell_number(doc, t, report_count_text(a, bad));
         report_cell_text(doc, t, open[0] == '\0' ? "none" : open);

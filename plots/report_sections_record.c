@@ -16,47 +16,66 @@ static void timing_row(report_doc *doc, report_table *t, const report_series *s)
     report_cell_text(doc, t, report_words(a, s->scope));
     report_cell_text(doc, t, s->figure);
     report_cell_number(doc, t, report_ns_text(a, s->median_ns));
+    report_cell_number(
+        doc, t,
+        report_printf(a, "%s \xe2\x80\x93 %s", report_ns_text(a, s->low_ns), report_ns_text(a, s->high_ns)));
     report_cell_number(doc, t,
-                       report_printf(a, "%s \xe2\x80\x93 %s", report_ns_text(a, s->low_ns), report_ns_text(a, s->high_ns)));
-    report_cell_number(doc, t,
-                       s->against == NULL ? (bound ? "" : "-")
-                                          : report_printf(a, "%.3f [%.3f, %.3f]", s->ratio, s->ratio_low, s->ratio_high));
+                       s->against == NULL
+                           ? (bound ? "" : "-")
+                           : report_printf(a, "%.3f [%.3f, %.3f]", s->ratio, s->ratio_low, s->ratio_high));
     if (s->against != NULL) {
         report_cell_detail(doc, t, report_printf(a, "to %s", report_words(a, s->against->callable)));
     }
     report_cell_number(doc, t,
-                       s->floor == NULL || !(s->floor->median_ns > 0)
-                           ? (bound ? "" : "-")
-                           : s->median_ns / s->floor->median_ns >= 100 ? report_count_text(a, (uint64_t)(s->median_ns / s->floor->median_ns + 0.5))
+                       s->floor == NULL || !(s->floor->median_ns > 0) ? (bound ? "" : "-")
+                       : s->median_ns / s->floor->median_ns >= 100
+                           ? report_count_text(a, (uint64_t)(s->median_ns / s->floor->median_ns + 0.5))
                            : report_printf(a, "%.2f", s->median_ns / s->floor->median_ns));
     report_cell_number(doc, t, s->gbps > 0 ? report_printf(a, "%.3g", s->gbps) : "-");
     report_cell_number(doc, t,
                        s->roof == NULL || !(s->roof->gbps > 0) || s->bytes == 0
                            ? (bound ? "" : "-")
                            : report_printf(a, "%.0f %%", 100.0 * s->gbps / s->roof->gbps));
-    report_cell_number(doc, t,
-                       s->repeat > 1 ? report_printf(a, "%zu \xc3\x97 %s calls", s->count, report_count_text(a, s->repeat))
-                                     : report_printf(a, "%zu", s->count));
+    report_cell_number(
+        doc, t,
+        s->repeat > 1 ? report_printf(a, "%zu \xc3\x97 %s calls", s->count, report_count_text(a, s->repeat))
+                      : report_printf(a, "%zu", s->count));
     report_cell_text(doc, t, s->flags);
 }
 
 void report_sections_timing(report_doc *doc, const report_figures *figures) {
-    static const char *const columns[] = {"Rows",    "Callable", "Scope", "Figure",  "Median",  "5\xe2\x80\x93""95 %",
-                                          "Ratio [95 %]", "\xc3\xb7 floor", "GB/s",  "Of roof", "Samples", "Marks"};
+    static const char *const columns[] = {"Rows",
+                                          "Callable",
+                                          "Scope",
+                                          "Figure",
+                                          "Median",
+                                          "5\xe2\x80\x93"
+                                          "95 %",
+                                          "Ratio [95 %]",
+                                          "\xc3\xb7 floor",
+                                          "GB/s",
+                                          "Of roof",
+                                          "Samples",
+                                          "Marks"};
     const report_model *m = doc->model;
     if (m->series_count == 0) {
         return;
     }
     report_section(doc, "timing", "Timing");
-    report_text(doc, "Interleaved samples on %s (%s); load average %s. A ratio below 1 means faster than what is named below it.",
+    report_text(doc,
+                "Interleaved samples on %s (%s); load average %s. A ratio below 1 means faster than what is "
+                "named below it.",
                 m->device, report_provenance(m, "cpu.model"), report_provenance(m, "load.average"));
     report_table *t = report_table_begin(doc, "Timing by size and callable", columns, COUNT(columns));
     for (size_t i = 0; i < m->series_count; i++) {
         timing_row(doc, t, &m->series[i]);
     }
-    report_note(doc, "Median and percentiles of the raw samples, per call. The ratio is that of the medians, its interval a percentile "
-                     "bootstrap over iterations: recorded with the samples, else of %d resamples with a fixed seed. GB/s: bytes the callable must move by its median; "
-                     "\"of roof\" compares it with the fastest roof of the same size.",
+    report_note(doc,
+                "Median and percentiles of the raw samples, per call. The ratio is that of the medians, its "
+                "interval a percentile "
+                "bootstrap over iterations: recorded with the samples, else of %d resamples with a fixed "
+                "seed. GB/s: bytes the callable must move by its median; "
+                "\"of roof\" compares it with the fastest roof of the same size.",
                 REPORT_BOOTSTRAP_RESAMPLES);
     report_figures_add(doc, figures, "latency");
 }
@@ -87,11 +106,11 @@ static void selftest_cell(report_doc *doc, report_table *t, const report_selftes
     const bool owed = strcmp(row->expected, "any") != 0;
     const bool caught = strcmp(row->expected, "caught") == 0;
     const bool ok = report_selftest_ok(row);
-    const char *text = !owed           ? row->got
-                       : caught && ok  ? "caught"
-                       : caught        ? report_printf(doc->arena, "missed (%s)", row->got)
-                       : ok            ? "clean"
-                                       : report_printf(doc->arena, "false alarm (%s)", row->got);
+    const char *text = !owed          ? row->got
+                       : caught && ok ? "caught"
+                       : caught       ? report_printf(doc->arena, "missed (%s)", row->got)
+                       : ok           ? "clean"
+                                      : report_printf(doc->arena, "false alarm (%s)", row->got);
     report_cell_add(doc, t, owed ? REPORT_CELL_STATE : REPORT_CELL_TEXT,
                     !owed ? REPORT_TONE_MUTED
                     : ok  ? REPORT_TONE_GOOD
@@ -127,8 +146,10 @@ void report_sections_selftest(report_doc *doc) {
         }
     }
     report_section(doc, "selftest", "Self-test of the harness");
-    report_text(doc, "%s of %s came out as expected: broken subjects must be caught by the suite meant for them, correct variants must "
-                     "stay clean. Cells without a mark were not owed.",
+    report_text(doc,
+                "%s of %s came out as expected: broken subjects must be caught by the suite meant for them, "
+                "correct variants must "
+                "stay clean. Cells without a mark were not owed.",
                 report_count_text(a, met), report_plural(a, owed, "expectation", "expectations"));
     report_table *t = report_table_begin(doc, "Self-test: subjects by suite", columns, 2 + suite_count);
     for (size_t i = 0; i < subject_count; i++) {
@@ -170,8 +191,8 @@ void report_sections_digests(report_doc *doc) {
         }
     }
     if (m->log_root[0] != '\0') {
-        report_text(doc, "Leaf %lld of the log of runs, root " REPORT_CODE_ON "%s" REPORT_CODE_OFF ".", (long long)m->log_index,
-                    m->log_root);
+        report_text(doc, "Leaf %lld of the log of runs, root " REPORT_CODE_ON "%s" REPORT_CODE_OFF ".",
+                    (long long)m->log_index, m->log_root);
     }
 }
 
@@ -185,8 +206,10 @@ void report_sections_witnesses(report_doc *doc) {
         return;
     }
     report_section(doc, "witnesses", "Witnesses");
-    report_text(doc, "The smallest inputs that show a broken promise, of at most %d checks for each promise. A report directory holds each as " REPORT_CODE_ON ".json"
-                     REPORT_CODE_OFF ", " REPORT_CODE_ON ".npy" REPORT_CODE_OFF " and a C program.",
+    report_text(doc,
+                "The smallest inputs that show a broken promise, of at most %d checks for each promise. A "
+                "report directory holds each as " REPORT_CODE_ON ".json" REPORT_CODE_OFF ", " REPORT_CODE_ON
+                ".npy" REPORT_CODE_OFF " and a C program.",
                 REPORT_WITNESS_CHECKS);
     report_table *t = report_table_begin(doc, "Witnesses", columns, COUNT(columns));
     for (size_t i = 0; i < list.count; i++) {
@@ -210,7 +233,8 @@ void report_sections_provenance(report_doc *doc) {
         {"started", report_time_text(a, m->started_ms)},
         {"finished", strcmp(m->verdict, "unfinished") == 0 ? "never" : report_time_text(a, m->finished_ms)},
         {"seed", report_printf(a, "%lld", (long long)m->seed)},
-        {"contract", report_printf(a, "version %lld, SHA-256 %s", (long long)m->contract_version, m->contract_sha256)}};
+        {"contract",
+         report_printf(a, "version %lld, SHA-256 %s", (long long)m->contract_version, m->contract_sha256)}};
     for (size_t i = 0; i < COUNT(fields); i++) {
         report_cell_code(doc, t, fields[i].key);
         report_cell_text(doc, t, fields[i].value);
@@ -233,7 +257,7 @@ void report_sections_provenance(report_doc *doc) {
     }
     for (size_t i = 0; i < m->knob_count; i++) {
         const report_knob *k = &m->knobs[i];
-        const bool took = strcmp(k->requested, k->effective) == 0;
+        const bool took = strcmp(k->requested, k->effective) == 0 || strcmp(k->requested, "auto") == 0;
         report_cell_code(doc, t, k->name);
         report_cell_text(doc, t, k->role);
         report_cell_code(doc, t, k->requested);
@@ -244,12 +268,15 @@ void report_sections_provenance(report_doc *doc) {
 void report_sections_reproduce(report_doc *doc) {
     const report_model *m = doc->model;
     report_section(doc, "reproduce", "How to reproduce");
-    report_text(doc, "With Assay at commit " REPORT_CODE_ON "%s" REPORT_CODE_OFF " and the candidate's tree at " REPORT_CODE_ON
-                     "%s" REPORT_CODE_OFF ":",
+    report_text(doc,
+                "With Assay at commit " REPORT_CODE_ON "%s" REPORT_CODE_OFF
+                " and the candidate's tree at " REPORT_CODE_ON "%s" REPORT_CODE_OFF ":",
                 report_provenance(m, "assay.commit"), report_provenance(m, "candidate.commit"));
     report_command(doc, m->command);
-    report_text(doc, "This report again from the evidence, and every verdict derived again from the rows (for another database than "
-                     REPORT_CODE_ON "assay.db" REPORT_CODE_OFF " name it):");
-    report_command(doc, report_printf(doc->arena, "assay report %.12s --db assay.db --format html -o report.html", m->uuid));
+    report_text(doc, "This report again from the evidence, and every verdict derived again from the rows "
+                     "(for another database than " REPORT_CODE_ON "assay.db" REPORT_CODE_OFF " name it):");
+    report_command(
+        doc,
+        report_printf(doc->arena, "assay report %.12s --db assay.db --format html -o report.html", m->uuid));
     report_command(doc, "assay verify assay.db");
 }

@@ -10,7 +10,8 @@ static void swap(double *a, double *b) {
     *b = t;
 }
 
-/* Quickselect with a median-of-three pivot: afterwards values[k] is the k-th smallest, smaller ones before it. */
+/* Quickselect with a median-of-three pivot: afterwards values[k] is the k-th smallest, smaller ones before
+ * it. */
 static double select_rank(double *values, size_t n, size_t k) {
     size_t low = 0;
     size_t high = n - 1;
@@ -93,7 +94,8 @@ static double copied_median(double *scratch, const double *values, size_t n) {
     return report_quantile(scratch, n, 0.5);
 }
 
-bool report_bootstrap_ratio(const double *a, size_t na, const double *b, size_t nb, bool paired, report_ratio *out) {
+bool report_bootstrap_ratio(const double *a, size_t na, const double *b, size_t nb, bool paired,
+                            report_ratio *out) {
     *out = (report_ratio){(double)NAN, (double)NAN, (double)NAN};
     if (na == 0 || nb == 0 || (paired && na != nb) || na > UINT32_MAX || nb > UINT32_MAX) {
         return false;

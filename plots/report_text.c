@@ -1,4 +1,5 @@
-/* report_text.c - foreign text made safe, and numbers made readable. Every figure in a report passes through here. */
+/* report_text.c - foreign text made safe, and numbers made readable. Every figure in a report passes through
+ * here. */
 #include "report_arena.h"
 
 #include <math.h>
@@ -6,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Length of the valid UTF-8 sequence at p (at most n bytes), 0 when malformed, overlong, a surrogate or beyond U+10FFFF. */
+/* Length of the valid UTF-8 sequence at p (at most n bytes), 0 when malformed, overlong, a surrogate or
+ * beyond U+10FFFF. */
 static size_t utf8_length(const unsigned char *p, size_t n) {
     static const struct {
         unsigned char mask, lead;
@@ -46,7 +48,10 @@ const char *report_clean(report_arena *arena, const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes;) {
         const size_t length = utf8_length(p + i, bytes - i);
         const bool c1 = length == 2 && p[i] == 0xc2 && p[i + 1] < 0xa0; /* U+0080..U+009F */
-        const char *instead = p[i] == '\n' ? "\xe2\x90\xa4" : p[i] == '\t' ? " " : p[i] == '\r' ? "" : "\xef\xbf\xbd";
+        const char *instead = p[i] == '\n'   ? "\xe2\x90\xa4"
+                              : p[i] == '\t' ? " "
+                              : p[i] == '\r' ? ""
+                                             : "\xef\xbf\xbd";
         if (length == 0 || c1 || p[i] < 0x20 || p[i] == 0x7f) {
             const size_t n = strlen(instead);
             memcpy(w, instead, n);
@@ -166,7 +171,8 @@ const char *report_time_text(report_arena *arena, int64_t wall_ms) {
     const time_t seconds = (time_t)(wall_ms / 1000);
     struct tm parts;
     char text[32];
-    if (gmtime_r(&seconds, &parts) == NULL || strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0) {
+    if (gmtime_r(&seconds, &parts) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0) {
         return report_printf(arena, "%lld ms", (long long)wall_ms);
     }
     return report_printf(arena, "%s", text);

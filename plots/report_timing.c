@@ -1,12 +1,13 @@
-/* report_timing.c - medians, ratios, floors and roofs of timing series. Everything comes from the raw samples. */
+/* report_timing.c - medians, ratios, floors and roofs of timing series. Everything comes from the raw
+ * samples. */
 #include "report_model.h"
 #include "report_stats.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The series of the same check that `s` is compared with: "candidate<rest>" with "baseline<rest>", else with the baseline of
- * the same scope, else (a checked call) with the plain candidate. NULL when there is none. */
+/* The series of the same check that `s` is compared with: "candidate<rest>" with "baseline<rest>", else with
+ * the baseline of the same scope, else (a checked call) with the plain candidate. NULL when there is none. */
 static const report_series *partner_of(const report_model *model, const report_series *s) {
     static const char prefix[] = "candidate";
     if (strncmp(s->callable, prefix, sizeof prefix - 1) != 0) {
@@ -41,7 +42,8 @@ static const report_series *bound_of(const report_model *model, const report_ser
         if (other == s || other->seq != s->seq || strcmp(other->scope, scope) != 0 || other->count == 0) {
             continue;
         }
-        if (best == NULL || (strcmp(scope, "roof") == 0 ? other->gbps > best->gbps : other->median_ns < best->median_ns)) {
+        if (best == NULL ||
+            (strcmp(scope, "roof") == 0 ? other->gbps > best->gbps : other->median_ns < best->median_ns)) {
             best = other;
         }
     }
@@ -70,7 +72,8 @@ static bool recorded_ratio(const report_model *model, report_series *s) {
                  {"candidate_backward", "baseline_backward", "ratio_backward_baseline"},
                  {"candidate_checked", "candidate", "ratio_checked_unchecked"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(known[i].callable, s->callable) != 0 || strcmp(known[i].against, s->against->callable) != 0) {
+        if (strcmp(known[i].callable, s->callable) != 0 ||
+            strcmp(known[i].against, s->against->callable) != 0) {
             continue;
         }
         const report_metric *value = report_metric_of(model, s->seq, known[i].metric);

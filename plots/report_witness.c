@@ -1,5 +1,5 @@
-/* report_witness.c - see the header. The C program of a bundle is self-contained: it loads an adapter, calls it with the
- * witness's input and compares the words. */
+/* report_witness.c - see the header. The C program of a bundle is self-contained: it loads an adapter, calls
+ * it with the witness's input and compares the words. */
 #include "report_witness.h"
 
 #include "npy.h"
@@ -50,9 +50,10 @@ static void add_element(const report_model *m, const report_check *c, report_wit
     }
     item->check = c;
     item->stem = stem_of(m->arena, c->name, 1);
-    item->text = report_printf(m->arena, "channel %llu of input %s: got %s, want %s", (unsigned long long)e->channel,
-                               report_float_text(m->arena, e->input_bits), report_float_text(m->arena, e->got_bits),
-                               report_float_text(m->arena, e->want_bits));
+    item->text =
+        report_printf(m->arena, "channel %llu of input %s: got %s, want %s", (unsigned long long)e->channel,
+                      report_float_text(m->arena, e->input_bits), report_float_text(m->arena, e->got_bits),
+                      report_float_text(m->arena, e->want_bits));
     item->case_json = c->case_json;
     item->input = word_bytes(m->arena, e->input_bits);
     item->got = word_bytes(m->arena, e->got_bits);
@@ -86,11 +87,16 @@ void report_witness_collect(const report_model *m, report_witness_list *list) {
             report_witness_item *item =
                 report_arena_push(m->arena, (void **)&list->items, &list->count, sizeof *item);
             if (item != NULL) {
-                *item = (report_witness_item){c,      stem_of(m->arena, c->name, w->ordinal),
-                                              w->text, w->case_json,
-                                              w->input, w->got,
-                                              w->want, w->input_bytes,
-                                              w->got_bytes, w->want_bytes};
+                *item = (report_witness_item){c,
+                                              stem_of(m->arena, c->name, w->ordinal),
+                                              w->text,
+                                              w->case_json,
+                                              w->input,
+                                              w->got,
+                                              w->want,
+                                              w->input_bytes,
+                                              w->got_bytes,
+                                              w->want_bytes};
             }
         }
         if (c->outcome == ASSAY_OUTCOME_FAIL && list->count == before) {
@@ -109,7 +115,8 @@ static void c_words(FILE *out, const char *name, const uint8_t *data, size_t byt
     (void)fprintf(out, bytes < 4 ? "0};\n" : "};\n");
 }
 
-/* A C string literal; foreign text is UTF-8 without control characters, so only quotes, backslashes and trigraphs matter. */
+/* A C string literal; foreign text is UTF-8 without control characters, so only quotes, backslashes and
+ * trigraphs matter. */
 static void c_string(FILE *out, const char *text) {
     (void)fputc('"', out);
     for (const char *p = text; *p != '\0'; p++) {
@@ -142,7 +149,8 @@ static void c_attributes(FILE *out, const char *case_json) {
         if (json_is_boolean(value) || json_is_integer(value)) {
             (void)fprintf(out, ", .type = %s, .i = %lldLL},\n",
                           json_is_boolean(value) ? "ASSAY_ATTR_BOOL" : "ASSAY_ATTR_INT",
-                          json_is_boolean(value) ? (long long)json_is_true(value) : (long long)json_integer_value(value));
+                          json_is_boolean(value) ? (long long)json_is_true(value)
+                                                 : (long long)json_integer_value(value));
         } else if (json_is_real(value)) {
             (void)fprintf(out, ", .type = ASSAY_ATTR_FLOAT, .f = %a},\n", json_real_value(value));
         } else {
@@ -157,7 +165,8 @@ static void c_attributes(FILE *out, const char *case_json) {
 
 static size_t channels_of(const report_witness_item *w) {
     json_t *root = json_loads(w->case_json, 0, NULL);
-    const json_int_t width = json_integer_value(json_object_get(json_object_get(root, "attributes"), "width"));
+    const json_int_t width =
+        json_integer_value(json_object_get(json_object_get(root, "attributes"), "width"));
     json_decref(root);
     const size_t rows = w->input_bytes / 4;
     const size_t words = w->got_bytes / 4;
@@ -183,7 +192,8 @@ static const char program[] =
     "        int64_t in_shape[1] = {ROWS}, in_strides[1] = {1};\n"
     "        int64_t out_shape[2] = {ROWS, CHANNELS}, out_strides[2] = {CHANNELS, 1};\n"
     "        DLDataType f32 = {kDLFloat, 32, 1};\n"
-    "        DLTensor in = {.data = (void *)(uintptr_t)input, .device = {kDLCPU, 0}, .ndim = 1, .dtype = f32,\n"
+    "        DLTensor in = {.data = (void *)(uintptr_t)input, .device = {kDLCPU, 0}, .ndim = 1, .dtype = "
+    "f32,\n"
     "                       .shape = in_shape, .strides = in_strides};\n"
     "        DLTensor out = {.data = output, .device = {kDLCPU, 0}, .ndim = 2, .dtype = f32,\n"
     "                        .shape = out_shape, .strides = out_strides};\n"
@@ -191,16 +201,20 @@ static const char program[] =
     "        DLTensor *outputs[] = {&out};\n"
     "        char message[256] = \"\";\n"
     "        assay_call call = {.struct_bytes = sizeof call, .attrs = attributes,\n"
-    "                           .attr_count = sizeof attributes / sizeof attributes[0] - 1, .inputs = inputs,\n"
-    "                           .input_count = 1, .outputs = outputs, .output_count = 1, .message = message,\n"
+    "                           .attr_count = sizeof attributes / sizeof attributes[0] - 1, .inputs = "
+    "inputs,\n"
+    "                           .input_count = 1, .outputs = outputs, .output_count = 1, .message = "
+    "message,\n"
     "                           .message_bytes = sizeof message};\n"
-    "        if (info->operators[i].prepare != NULL) (void)info->operators[i].prepare(&call.state, message, sizeof message);\n"
+    "        if (info->operators[i].prepare != NULL) (void)info->operators[i].prepare(&call.state, message, "
+    "sizeof message);\n"
     "        assay_status status = info->operators[i].forward(&call);\n"
     "        printf(\"status %s %s\\n\", assay_status_text(status), message);\n"
     "        for (size_t k = 0; k < (size_t)WORDS && k + FIRST_WORD < (size_t)ROWS * CHANNELS; k++) {\n"
     "            uint32_t now = output[k + FIRST_WORD];\n"
     "            if (now == want[k] && now == got[k]) continue;\n"
-    "            printf(\"word %zu: now 0x%08x, recorded 0x%08x, wanted 0x%08x%s\\n\", k + FIRST_WORD, (unsigned)now,\n"
+    "            printf(\"word %zu: now 0x%08x, recorded 0x%08x, wanted 0x%08x%s\\n\", k + FIRST_WORD, "
+    "(unsigned)now,\n"
     "                   (unsigned)got[k], (unsigned)want[k], now == want[k] ? \" (right now)\" : \"\");\n"
     "        }\n"
     "        return 0;\n"
@@ -219,14 +233,19 @@ static void write_program(const report_model *m, const report_witness_item *w, F
     (void)fprintf(out, "\n *\n * The same check through Assay:\n *   ");
     c_comment(out, w->check->repro);
     (void)fprintf(out,
-                  "\n * This program calls the adapter directly (FP32 input, contiguous) and prints every word that is not as\n"
+                  "\n * This program calls the adapter directly (FP32 input, contiguous) and prints every "
+                  "word that is not as\n"
                   " * wanted or not as recorded. Build and run:\n"
                   " *   cc -I<prefix>/include %s.c -o witness -ldl && ./witness ./adapter.so */\n",
                   w->stem);
-    (void)fputs("#include <assay/adapter.h>\n#include <dlfcn.h>\n\nstatic const char operator_name[] = ", out);
+    (void)fputs("#include <assay/adapter.h>\n#include <dlfcn.h>\n\nstatic const char operator_name[] = ",
+                out);
     c_string(out, m->operator_name);
-    (void)fprintf(out, ";\n#define CHANNELS %zu\n#define FIRST_WORD ((size_t)%llu) /* of the output: where got[] and want[] begin */\n",
-                  channels == 0 ? (size_t)1 : channels, single && e != NULL ? (unsigned long long)e->channel : 0ull);
+    (void)fprintf(out,
+                  ";\n#define CHANNELS %zu\n#define FIRST_WORD ((size_t)%llu) /* of the output: where got[] "
+                  "and want[] begin */\n",
+                  channels == 0 ? (size_t)1 : channels,
+                  single && e != NULL ? (unsigned long long)e->channel : 0ull);
     c_attributes(out, w->case_json);
     c_words(out, "input", w->input, w->input_bytes);
     c_words(out, "got", w->got, w->got_bytes);
@@ -234,8 +253,8 @@ static void write_program(const report_model *m, const report_witness_item *w, F
     (void)fputs(program, out);
 }
 
-static assay_code write_npy(const char *directory, const report_witness_item *w, const char *part, const uint8_t *data,
-                            size_t bytes, report_arena *arena, assay_error *error) {
+static assay_code write_npy(const char *directory, const report_witness_item *w, const char *part,
+                            const uint8_t *data, size_t bytes, report_arena *arena, assay_error *error) {
     const char *path = report_printf(arena, "%s/%s-%s.npy", directory, w->stem, part);
     const size_t rows = w->input_bytes / 4;
     const size_t words = bytes / 4;
@@ -261,7 +280,8 @@ static assay_code write_json(const char *path, const report_witness_item *w, ass
     return code;
 }
 
-static assay_code write_c(const report_model *m, const char *path, const report_witness_item *w, assay_error *error) {
+static assay_code write_c(const report_model *m, const char *path, const report_witness_item *w,
+                          assay_error *error) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -269,9 +289,9 @@ static assay_code write_c(const report_model *m, const char *path, const report_
         return assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while writing %s", path);
     }
     write_program(m, w, out);
-    const assay_code code = fclose(out) == 0
-                                ? report_file_write(path, text, bytes, error)
-                                : assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while writing %s", path);
+    const assay_code code =
+        fclose(out) == 0 ? report_file_write(path, text, bytes, error)
+                         : assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory while writing %s", path);
     free(text);
     return code;
 }
@@ -289,7 +309,9 @@ assay_code report_witness_write(const report_model *m, const char *directory, as
             const char *part;
             const uint8_t *data;
             size_t bytes;
-        } parts[] = {{"input", w->input, w->input_bytes}, {"got", w->got, w->got_bytes}, {"want", w->want, w->want_bytes}};
+        } parts[] = {{"input", w->input, w->input_bytes},
+                     {"got", w->got, w->got_bytes},
+                     {"want", w->want, w->want_bytes}};
         for (size_t k = 0; k < 3 && code == ASSAY_CODE_OK; k++) {
             code = write_npy(directory, w, parts[k].part, parts[k].data, parts[k].bytes, m->arena, error);
         }

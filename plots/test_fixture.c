@@ -1,4 +1,5 @@
-/* test_fixture.c - see the header. Numbers come from a fixed generator, so that the evidence is the same each time. */
+/* test_fixture.c - see the header. Numbers come from a fixed generator, so that the evidence is the same each
+ * time. */
 #include "test_fixture.h"
 
 #include <math.h>
@@ -72,16 +73,23 @@ static const struct {
     int required;
 } promises[] = {
     {"validation", "validation", "validation",
-     "every forbidden argument is answered invalid_argument with no output byte changed, every allowed edge is answered ok", 1},
-    {"parity", "parity", "parity", "the forward bytes equal the replay of the lineage that the candidate claims", 1},
-    {"accuracy", "accuracy", "accuracy", "every forward output lies within the tolerance row of the FP64 golden", 1},
+     "every forbidden argument is answered invalid_argument with no output byte changed, every allowed edge "
+     "is answered ok",
+     1},
+    {"parity", "parity", "parity",
+     "the forward bytes equal the replay of the lineage that the candidate claims", 1},
+    {"accuracy", "accuracy", "accuracy",
+     "every forward output lies within the tolerance row of the FP64 golden", 1},
     {"invariance", "invariance", "invariance",
      "the bytes of a row do not depend on batch size, position, neighbours, padding, stride or alignment", 1},
-    {"gradient_accuracy", "gradients", "gradient_accuracy", "every gradient lies within the tolerance row of the FP64 golden VJP", 1},
+    {"gradient_accuracy", "gradients", "gradient_accuracy",
+     "every gradient lies within the tolerance row of the FP64 golden VJP", 1},
     {"gradient_parity", "gradients", "parity", "the gradient bytes equal the replay of the lineage", 1},
-    {"memory", "memory", "memory", "every output element is written, nothing else is touched, inputs stay as they were", 1},
+    {"memory", "memory", "memory",
+     "every output element is written, nothing else is touched, inputs stay as they were", 1},
     {"determinism", "determinism", "repeat", "the same call gives the same bytes", 1},
-    {"cross_lineage_parity", "parity", "measured", "how many forward bytes differ from a baseline of another lineage", 0},
+    {"cross_lineage_parity", "parity", "measured",
+     "how many forward bytes differ from a baseline of another lineage", 0},
     {"timing", "timing", "measured", "how long calls take, beside the floor and the roof of the machine", 0}};
 
 static void begin_run(fixture *f, int run, const char *kind, const char *impl, const char *baseline) {
@@ -108,44 +116,57 @@ static void begin_run(fixture *f, int run, const char *kind, const char *impl, c
     f->impl = impl;
     f->baseline = baseline;
     fixture_exec(f->db,
-                 "INSERT INTO run VALUES(%d, '%08x00c0ffee00c0ffee00c0ffee', %Q, 'timestep_sinusoid_h3', %Q, %Q, 'cpu', "
-                 "'default', 1, 1, 'assay %s --op timestep_sinusoid_h3 --impl %s%s%s --tier default --report out', %lld, " HASH ")",
-                 run, 0xa55a0000u + (unsigned)run, kind, impl, baseline, kind, impl, baseline[0] ? " --baseline " : "", baseline,
-                 1796094000000ll + run * 60000ll);
+                 "INSERT INTO run VALUES(%d, '%08x00c0ffee00c0ffee00c0ffee', %Q, 'timestep_sinusoid_h3', %Q, "
+                 "%Q, 'cpu', "
+                 "'default', 1, 1, 'assay %s --op timestep_sinusoid_h3 --impl %s%s%s --tier default --report "
+                 "out', %lld, " HASH ")",
+                 run, 0xa55a0000u + (unsigned)run, kind, impl, baseline, kind, impl,
+                 baseline[0] ? " --baseline " : "", baseline, 1796094000000ll + run * 60000ll);
     for (size_t i = 0; i < sizeof provenance / sizeof provenance[0]; i++) {
-        fixture_exec(f->db, "INSERT INTO provenance VALUES(%d, %Q, %Q, " HASH ")", run, provenance[i][0], provenance[i][1]);
+        fixture_exec(f->db, "INSERT INTO provenance VALUES(%d, %Q, %Q, " HASH ")", run, provenance[i][0],
+                     provenance[i][1]);
     }
-    fixture_exec(f->db, "INSERT INTO binary VALUES(%d, 'assay', '/usr/bin/assay', '%064x', 412340, " HASH ")", run, 0xa1);
-    fixture_exec(f->db, "INSERT INTO binary VALUES(%d, 'candidate', 'build/default/impls/%s.so', '%064x', 48120, " HASH ")", run,
-                 impl, 0xc2 + run);
+    fixture_exec(f->db, "INSERT INTO binary VALUES(%d, 'assay', '/usr/bin/assay', '%064x', 412340, " HASH ")",
+                 run, 0xa1);
+    fixture_exec(
+        f->db,
+        "INSERT INTO binary VALUES(%d, 'candidate', 'build/default/impls/%s.so', '%064x', 48120, " HASH ")",
+        run, impl, 0xc2 + run);
     fixture_exec(f->db, "INSERT INTO knob VALUES(%d, 'candidate', 'flush_to_zero', 'off', %Q, " HASH ")", run,
                  run == FIXTURE_REFUSED ? "on" : "off");
 }
 
 static void owe(fixture *f) {
     for (size_t i = 0; i < sizeof promises / sizeof promises[0]; i++) {
-        fixture_exec(f->db, "INSERT INTO promise VALUES(%d, %Q, %d, %Q, %Q, %d, %Q, " HASH ")", f->run, promises[i].name, (int)i,
-                     promises[i].suite, promises[i].relation, promises[i].required, promises[i].text);
+        fixture_exec(f->db, "INSERT INTO promise VALUES(%d, %Q, %d, %Q, %Q, %d, %Q, " HASH ")", f->run,
+                     promises[i].name, (int)i, promises[i].suite, promises[i].relation, promises[i].required,
+                     promises[i].text);
     }
 }
 
 /* One check with its outcome; NULL outcome = planned only. Returns its seq. */
-static int check(fixture *f, const char *suite, const char *rest, const char *promise, const char *outcome, const char *reason,
-                 int64_t elements, int64_t bad) {
+static int check(fixture *f, const char *suite, const char *rest, const char *promise, const char *outcome,
+                 const char *reason, int64_t elements, int64_t bad) {
     const int required = strcmp(promise, "timing") != 0 && strcmp(promise, "cross_lineage_parity") != 0;
     const int seq = ++f->seq;
     const int rows = atoi(rest + strcspn(rest, "0123456789"));
     fixture_exec(f->db,
                  "INSERT INTO check_plan VALUES(%d, %d, %Q, '%q/%q', %Q, %d, %Q, "
-                 "'{\"attributes\":{\"check_range\":true,\"max_period\":10000.0,\"width\":256},\"case\":\"%q\",\"dtype\":\"f32\","
-                 "\"operator\":\"timestep_sinusoid_h3\",\"rows\":%d,\"seed\":1,\"stride\":1,\"values\":{\"count\":%d,\"set\":\"uniform\"}}', "
+                 "'{\"attributes\":{\"check_range\":true,\"max_period\":10000.0,\"width\":256},\"case\":\"%"
+                 "q\",\"dtype\":\"f32\","
+                 "\"operator\":\"timestep_sinusoid_h3\",\"rows\":%d,\"seed\":1,\"stride\":1,\"values\":{"
+                 "\"count\":%d,\"set\":\"uniform\"}}', "
                  "'assay run --op timestep_sinusoid_h3 --impl %q --check %q/%q --seed 1', NULL, " HASH ")",
-                 f->run, seq, suite, suite, rest, promise, required, strcmp(rest, "all_unit") == 0 ? "exhaustive" : "sampled", rest, rows,
-                 rows, f->impl, suite, rest);
+                 f->run, seq, suite, suite, rest, promise, required,
+                 strcmp(rest, "all_unit") == 0 ? "exhaustive" : "sampled", rest, rows, rows, f->impl, suite,
+                 rest);
     if (outcome != NULL) {
-        fixture_exec(f->db, "INSERT INTO check_start VALUES(%d, %d, 1, 1796094000000, " HASH ")", f->run, seq);
-        fixture_exec(f->db, "INSERT INTO check_outcome VALUES(%d, %d, %Q, %Q, %lld, %lld, %lld, 1796094001000, " HASH ")", f->run, seq,
-                     outcome, reason, elements, bad, (int64_t)(1e6 + 4e7 * noise()));
+        fixture_exec(f->db, "INSERT INTO check_start VALUES(%d, %d, 1, 1796094000000, " HASH ")", f->run,
+                     seq);
+        fixture_exec(f->db,
+                     "INSERT INTO check_outcome VALUES(%d, %d, %Q, %Q, %lld, %lld, %lld, 1796094001000, " HASH
+                     ")",
+                     f->run, seq, outcome, reason, elements, bad, (int64_t)(1e6 + 4e7 * noise()));
     }
     return seq;
 }
@@ -154,14 +175,16 @@ static void metric(fixture *f, int seq, const char *name, double value, const ch
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     if (isfinite(value)) {
-        fixture_exec(f->db, "INSERT INTO metric VALUES(%d, %d, %Q, %lld, %!.17g, %Q, " HASH ")", f->run, seq, name, (int64_t)bits,
-                     value, unit);
+        fixture_exec(f->db, "INSERT INTO metric VALUES(%d, %d, %Q, %lld, %!.17g, %Q, " HASH ")", f->run, seq,
+                     name, (int64_t)bits, value, unit);
     } else {
-        fixture_exec(f->db, "INSERT INTO metric VALUES(%d, %d, %Q, %lld, NULL, %Q, " HASH ")", f->run, seq, name, (int64_t)bits, unit);
+        fixture_exec(f->db, "INSERT INTO metric VALUES(%d, %d, %Q, %lld, NULL, %Q, " HASH ")", f->run, seq,
+                     name, (int64_t)bits, unit);
     }
 }
 
-static void element(fixture *f, int seq, const char *kind, int rank, int channel, float input, uint32_t got, uint32_t want, double ulp) {
+static void element(fixture *f, int seq, const char *kind, int rank, int channel, float input, uint32_t got,
+                    uint32_t want, double ulp) {
     char shown[32];
     (void)snprintf(shown, sizeof shown, "%.6g", ulp);
     uint32_t in;
@@ -172,22 +195,27 @@ static void element(fixture *f, int seq, const char *kind, int rank, int channel
     memcpy(&wanted, &want, 4);
     golden = (double)wanted * (1 + 1e-9);
     memcpy(&golden_bits, &golden, 8);
-    fixture_exec(f->db, "INSERT INTO element VALUES(%d, %d, %Q, %d, %d, %d, %lld, %lld, %lld, %lld, %s, " HASH ")", f->run, seq, kind,
-                 rank, rank * 37, channel, (int64_t)in, (int64_t)got, (int64_t)want, (int64_t)golden_bits, isfinite(ulp) ? shown : "NULL");
+    fixture_exec(f->db,
+                 "INSERT INTO element VALUES(%d, %d, %Q, %d, %d, %d, %lld, %lld, %lld, %lld, %s, " HASH ")",
+                 f->run, seq, kind, rank, rank * 37, channel, (int64_t)in, (int64_t)got, (int64_t)want,
+                 (int64_t)golden_bits, isfinite(ulp) ? shown : "NULL");
 }
 
-/* Histogram rows of `total` elements: a peak at 0 whose width is `spread` ulp; 40 exponents below 1 and the zeros. */
+/* Histogram rows of `total` elements: a peak at 0 whose width is `spread` ulp; 40 exponents below 1 and the
+ * zeros. */
 static void histogram(fixture *f, int seq, const char *subject, double total, double spread) {
     for (int e = 88; e <= 128; e++) {
         const int exponent = e == 128 ? 0 : e;
         const double share = exponent == 0 ? 0.004 : pow(0.72, 127 - e) * 0.28;
         const double wide = exponent == 0 ? 0.01 : spread * (0.35 + 0.65 * (e - 88) / 39.0);
         for (int d = -32; d <= 32; d++) {
-            const double weight = d == 0 ? 1.0 : wide <= 0 ? 0.0 : exp(-fabs((double)d + 0.06) / (0.22 * wide));
+            const double weight = d == 0      ? 1.0
+                                  : wide <= 0 ? 0.0
+                                              : exp(-fabs((double)d + 0.06) / (0.22 * wide));
             const int64_t count = (int64_t)(total * share * weight / (1 + 0.9 * wide));
             if (count > 0) {
-                fixture_exec(f->db, "INSERT INTO ulp_histogram VALUES(%d, %d, %Q, %d, %d, %lld, " HASH ")", f->run, seq, subject,
-                             exponent, d, count);
+                fixture_exec(f->db, "INSERT INTO ulp_histogram VALUES(%d, %d, %Q, %d, %d, %lld, " HASH ")",
+                             f->run, seq, subject, exponent, d, count);
             }
         }
     }
@@ -205,7 +233,8 @@ static void accuracy_metrics(fixture *f, int seq, double scale) {
     metric(f, seq, "near_ties", 3, "");
     for (int rank = 1; rank <= 16; rank++) {
         const float x = (float)(0.9 - rank * 0.03);
-        element(f, seq, "worst", rank, 120 + rank, x, 0x3dcccccdu + (unsigned)(20 - rank), 0x3dcccccdu, (8.83 - 0.2 * rank) * scale);
+        element(f, seq, "worst", rank, 120 + rank, x, 0x3dcccccdu + (unsigned)(20 - rank), 0x3dcccccdu,
+                (8.83 - 0.2 * rank) * scale);
     }
 }
 
@@ -214,9 +243,11 @@ static void parity_check(fixture *f, const char *name, const char *promise, int6
     const int measured = strcmp(promise, "cross_lineage_parity") == 0;
     char reason[128] = "";
     if (bad > 0 && !measured) {
-        (void)snprintf(reason, sizeof reason, "%lld of %lld elements differ from the replay", (long long)bad, (long long)elements);
+        (void)snprintf(reason, sizeof reason, "%lld of %lld elements differ from the replay", (long long)bad,
+                       (long long)elements);
     }
-    const int seq = check(f, "parity", name, promise, bad > 0 && !measured ? "fail" : "pass", reason, elements, measured ? 0 : bad);
+    const int seq = check(f, "parity", name, promise, bad > 0 && !measured ? "fail" : "pass", reason,
+                          elements, measured ? 0 : bad);
     metric(f, seq, "differing", (double)bad, "");
     metric(f, seq, "zero_sign", 0, "");
     metric(f, seq, "numeric", (double)bad, "");
@@ -226,8 +257,10 @@ static void parity_check(fixture *f, const char *name, const char *promise, int6
         element(f, seq, "worst", 1, 127, 0.9871f, 0x38d1b717u, 0x38d1c97eu, 4711);
         if (!measured) {
             fixture_exec(f->db,
-                         "INSERT INTO witness VALUES(%d, %d, 1, 'channel 3 of input 0x3c60754b: got 0x3f7ff0aa, want 0x3f7ff0a8', "
-                         "'{\"attributes\":{\"check_range\":true,\"max_period\":10000.0,\"width\":256},\"dtype\":\"f32\",\"rows\":1}', "
+                         "INSERT INTO witness VALUES(%d, %d, 1, 'channel 3 of input 0x3c60754b: got "
+                         "0x3f7ff0aa, want 0x3f7ff0a8', "
+                         "'{\"attributes\":{\"check_range\":true,\"max_period\":10000.0,\"width\":256},"
+                         "\"dtype\":\"f32\",\"rows\":1}', "
                          "x'4b75603c', x'aaf07f3f', x'a8f07f3f', " HASH ")",
                          f->run, seq);
         }
@@ -236,8 +269,9 @@ static void parity_check(fixture *f, const char *name, const char *promise, int6
 }
 
 static void parity_suite(fixture *f, double share) {
-    static const char *const names[] = {"rows_1", "rows_2", "rows_3", "rows_7", "rows_64", "rows_1000", "rows_4097",
-                                        "width_2", "width_8", "width_96", "width_250", "width_320", "width_1000"};
+    static const char *const names[] = {"rows_1",    "rows_2",    "rows_3",    "rows_7",  "rows_64",
+                                        "rows_1000", "rows_4097", "width_2",   "width_8", "width_96",
+                                        "width_250", "width_320", "width_1000"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const int n = atoi(strchr(names[i], '_') + 1);
         const int64_t elements = strncmp(names[i], "rows", 4) == 0 ? n * 256 : n * 257;
@@ -255,20 +289,23 @@ static void profile(fixture *f, int seq, double scale) {
         for (int s = 0; s < 2; s++) {
             const double k = s == 0 ? scale : 0.8;
             const double error = bin < 2 ? 0.0 : 5.96e-8 * k * (0.6 + 0.8 * noise()) * (x < 0.5 ? 1 : 1.4);
-            fixture_exec(f->db, "INSERT INTO profile VALUES(%d, %d, %Q, %d, %!.17g, %!.17g, %!.6g, %!.6g, " HASH ")", f->run, seq,
-                         s == 0 ? "candidate" : "baseline", bin, x, error, 0.3 * k, 6.0 * k);
+            fixture_exec(f->db,
+                         "INSERT INTO profile VALUES(%d, %d, %Q, %d, %!.17g, %!.17g, %!.6g, %!.6g, " HASH ")",
+                         f->run, seq, s == 0 ? "candidate" : "baseline", bin, x, error, 0.3 * k, 6.0 * k);
         }
     }
 }
 
 static void accuracy_suite(fixture *f, double scale) {
-    static const char *const names[] = {"uniform", "grid", "patterns", "golden_257", "width_2", "width_96", "width_250", "width_1000",
+    static const char *const names[] = {"uniform",   "grid",     "patterns",  "golden_257",
+                                        "width_2",   "width_96", "width_250", "width_1000",
                                         "bf16_4097", "f16_4097", "hard_cases"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const int64_t elements = i < 3 ? 67108864 >> i : 65792 + (int64_t)i * 256;
         const int bad = scale > 4 && i < 3;
         const int seq = check(f, "accuracy", names[i], "accuracy", bad ? "fail" : "pass",
-                              bad ? "19522 elements beyond atol 1e-05 + rtol 1e-05 * |golden|" : "", elements, bad ? 19522 : 0);
+                              bad ? "19522 elements beyond atol 1e-05 + rtol 1e-05 * |golden|" : "", elements,
+                              bad ? 19522 : 0);
         accuracy_metrics(f, seq, scale);
         if (i < 4) {
             histogram(f, seq, "accuracy", (double)elements, 2.5 * scale);
@@ -282,8 +319,9 @@ static void accuracy_suite(fixture *f, double scale) {
 static void invariance_suite(fixture *f, int broken) {
     static const int sizes[] = {64, 257, 2048};
     static const int subs[] = {1, 7, 2048, 4097};
-    static const char *const others[] = {"position_first", "position_middle", "position_last", "permuted_129", "reversed_129",
-                                         "neighbours_257", "padding_257", "lone_value_1023"};
+    static const char *const others[] = {"position_first", "position_middle", "position_last",
+                                         "permuted_129",   "reversed_129",    "neighbours_257",
+                                         "padding_257",    "lone_value_1023"};
     char name[64];
     for (int seed = 3; seed <= 5; seed++) {
         for (int i = 0; i < 3; i++) {
@@ -296,7 +334,8 @@ static void invariance_suite(fixture *f, int broken) {
             (void)snprintf(name, sizeof name, "sub_batches_seed%d_%d", seed, subs[i]);
             const int bad = broken && i == 1;
             (void)check(f, "invariance", name, "invariance", bad ? "fail" : "pass",
-                        bad ? "512 elements of 2 rows depend on the batch around them (vector tail)" : "", 8192 * 256, bad ? 512 : 0);
+                        bad ? "512 elements of 2 rows depend on the batch around them (vector tail)" : "",
+                        8192 * 256, bad ? 512 : 0);
         }
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -313,16 +352,45 @@ static void invariance_suite(fixture *f, int broken) {
 }
 
 static void other_suites(fixture *f, int broken) {
-    static const char *const validation[] = {
-        "width_odd", "width_odd_unchecked", "width_one", "width_zero", "width_negative", "max_period_zero", "max_period_negative",
-        "timestep_null", "embedding_null", "timestep_scalar", "timestep_matrix", "timestep_empty", "timestep_i32", "timestep_i64",
-        "timestep_f64", "embedding_f64", "embedding_one_row_more", "embedding_one_row_less", "embedding_transposed", "value_nan",
-        "value_minus_nan", "value_signalling_nan", "value_inf", "value_minus_inf", "value_next_above_one", "value_thousand",
-        "value_minus_one", "value_smallest_negative", "value_zero", "value_minus_zero", "value_one", "backward_saved_half",
-        "backward_upstream_null", "backward_grad_i32"};
-    static const char *const memory[] = {"poison", "guard_zones", "over_read", "inputs_unchanged", "prefilled_nan", "prefilled_inf",
-                                         "prefilled_zero", "index_helper"};
-    static const char *const determinism[] = {"repeat_32", "fresh_process", "other_thread", "changed_in_place", "many_workers"};
+    static const char *const validation[] = {"width_odd",
+                                             "width_odd_unchecked",
+                                             "width_one",
+                                             "width_zero",
+                                             "width_negative",
+                                             "max_period_zero",
+                                             "max_period_negative",
+                                             "timestep_null",
+                                             "embedding_null",
+                                             "timestep_scalar",
+                                             "timestep_matrix",
+                                             "timestep_empty",
+                                             "timestep_i32",
+                                             "timestep_i64",
+                                             "timestep_f64",
+                                             "embedding_f64",
+                                             "embedding_one_row_more",
+                                             "embedding_one_row_less",
+                                             "embedding_transposed",
+                                             "value_nan",
+                                             "value_minus_nan",
+                                             "value_signalling_nan",
+                                             "value_inf",
+                                             "value_minus_inf",
+                                             "value_next_above_one",
+                                             "value_thousand",
+                                             "value_minus_one",
+                                             "value_smallest_negative",
+                                             "value_zero",
+                                             "value_minus_zero",
+                                             "value_one",
+                                             "backward_saved_half",
+                                             "backward_upstream_null",
+                                             "backward_grad_i32"};
+    static const char *const memory[] = {"poison",           "guard_zones",   "over_read",
+                                         "inputs_unchanged", "prefilled_nan", "prefilled_inf",
+                                         "prefilled_zero",   "index_helper"};
+    static const char *const determinism[] = {"repeat_32", "fresh_process", "other_thread",
+                                              "changed_in_place", "many_workers"};
     static const int rows[] = {1, 2, 7, 64, 257, 4097};
     char name[64];
     for (size_t i = 0; i < sizeof validation / sizeof validation[0]; i++) {
@@ -343,27 +411,33 @@ static void other_suites(fixture *f, int broken) {
     }
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         (void)check(f, "memory", memory[i], "memory", broken && i == 7 ? "unavailable" : "pass",
-                    broken && i == 7 ? "the candidate exports no offset helper" : "", broken && i == 7 ? 0 : 65792, 0);
+                    broken && i == 7 ? "the candidate exports no offset helper" : "",
+                    broken && i == 7 ? 0 : 65792, 0);
     }
     for (size_t i = 0; i < sizeof determinism / sizeof determinism[0]; i++) {
-        (void)check(f, "determinism", determinism[i], "determinism", broken && i == 4 ? NULL : "pass", "", 65792, 0);
+        (void)check(f, "determinism", determinism[i], "determinism", broken && i == 4 ? NULL : "pass", "",
+                    65792, 0);
     }
 }
 
-static void series(fixture *f, int seq, const char *callable, const char *scope, int rows, double ns, int64_t bytes) {
+static void series(fixture *f, int seq, const char *callable, const char *scope, int rows, double ns,
+                   int64_t bytes) {
     char samples[8192];
     char positions[4096];
     size_t at = 0;
     size_t place = 0;
     for (int i = 0; i < 200; i++) {
         const double wobble = 1 + 0.03 * noise() + (noise() > 0.97 ? 0.4 * noise() : 0);
-        at += (size_t)snprintf(samples + at, sizeof samples - at, "%s%lld", i ? "," : "[", (long long)(ns * wobble));
-        place += (size_t)snprintf(positions + place, sizeof positions - place, "%s%d", i ? "," : "[", (i + (int)strlen(callable)) % 6);
+        at += (size_t)snprintf(samples + at, sizeof samples - at, "%s%lld", i ? "," : "[",
+                               (long long)(ns * wobble));
+        place += (size_t)snprintf(positions + place, sizeof positions - place, "%s%d", i ? "," : "[",
+                                  (i + (int)strlen(callable)) % 6);
     }
     (void)snprintf(samples + at, sizeof samples - at, "]");
     (void)snprintf(positions + place, sizeof positions - place, "]");
-    fixture_exec(f->db, "INSERT INTO series VALUES(%d, %d, %Q, %Q, 'host', %d, %lld, 1, %Q, %Q, '', " HASH ")", f->run, seq, callable,
-                 scope, rows, bytes, samples, positions);
+    fixture_exec(f->db,
+                 "INSERT INTO series VALUES(%d, %d, %Q, %Q, 'host', %d, %lld, 1, %Q, %Q, '', " HASH ")",
+                 f->run, seq, callable, scope, rows, bytes, samples, positions);
 }
 
 static void timing_suite(fixture *f, double speed, const char *outcome, const char *reason) {
@@ -375,7 +449,8 @@ static void timing_suite(fixture *f, double speed, const char *outcome, const ch
         const int64_t bytes = 4ll * t + 1024ll * t;
         (void)snprintf(name, sizeof name, "rows_%d", t);
         const int last = i + 1 == sizeof rows / sizeof rows[0];
-        const int seq = check(f, "timing", name, "timing", last ? outcome : "pass", last ? reason : "", 200, 0);
+        const int seq =
+            check(f, "timing", name, "timing", last ? outcome : "pass", last ? reason : "", 200, 0);
         series(f, seq, "candidate", "forward", t, 900 + work / speed, bytes);
         series(f, seq, "candidate_checked", "checked", t, 930 + work * 1.02 / speed, bytes);
         series(f, seq, "baseline", "forward", t, 910 + work * 9, bytes);
@@ -389,21 +464,29 @@ static void timing_suite(fixture *f, double speed, const char *outcome, const ch
 static void finish(fixture *f, const char *verdict, const char *reason) {
     fixture_exec(f->db,
                  "INSERT INTO promise_result SELECT p.run_id, p.name, "
-                 "CASE WHEN EXISTS(SELECT 1 FROM checks c WHERE c.run_id = p.run_id AND c.promise = p.name AND c.outcome = 'fail') THEN 'broken' "
-                 "WHEN EXISTS(SELECT 1 FROM checks c WHERE c.run_id = p.run_id AND c.promise = p.name AND c.outcome <> 'pass') THEN 'not_verified' "
+                 "CASE WHEN EXISTS(SELECT 1 FROM checks c WHERE c.run_id = p.run_id AND c.promise = p.name "
+                 "AND c.outcome = 'fail') THEN 'broken' "
+                 "WHEN EXISTS(SELECT 1 FROM checks c WHERE c.run_id = p.run_id AND c.promise = p.name AND "
+                 "c.outcome <> 'pass') THEN 'not_verified' "
                  "ELSE 'kept' END, "
-                 "coalesce((SELECT max(c.strength) FROM checks c WHERE c.run_id = p.run_id AND c.promise = p.name AND c.outcome = 'pass'), ''), "
-                 "coalesce((SELECT c.name || ': ' || c.reason FROM checks c WHERE c.run_id = p.run_id AND c.promise = p.name AND c.outcome <> 'pass' "
-                 "ORDER BY c.outcome <> 'fail', c.seq LIMIT 1), ''), " HASH " FROM promise p WHERE p.run_id = %d",
+                 "coalesce((SELECT max(c.strength) FROM checks c WHERE c.run_id = p.run_id AND c.promise = "
+                 "p.name AND c.outcome = 'pass'), ''), "
+                 "coalesce((SELECT c.name || ': ' || c.reason FROM checks c WHERE c.run_id = p.run_id AND "
+                 "c.promise = p.name AND c.outcome <> 'pass' "
+                 "ORDER BY c.outcome <> 'fail', c.seq LIMIT 1), ''), " HASH
+                 " FROM promise p WHERE p.run_id = %d",
                  f->run);
     fixture_exec(f->db, "INSERT INTO run_result VALUES(%d, %Q, %Q, %lld, " HASH ")", f->run, verdict, reason,
                  1796094000000ll + f->run * 60000ll + 8412);
-    fixture_exec(f->db, "INSERT INTO run_log VALUES(%d, %d, '%064x', '%064x')", f->run - 1, f->run, 0x1eaf + f->run, 0x4007 + f->run);
+    fixture_exec(f->db, "INSERT INTO run_log VALUES(%d, %d, '%064x', '%064x')", f->run - 1, f->run,
+                 0x1eaf + f->run, 0x4007 + f->run);
 }
 
 static void prove_run(fixture *f) {
     begin_run(f, FIXTURE_PROVE, "prove", "reference_c", "libm");
-    fixture_exec(f->db, "INSERT INTO promise VALUES(%d, 'parity', 0, 'parity', 'parity', 1, 'the bytes of both are equal', " HASH ")",
+    fixture_exec(f->db,
+                 "INSERT INTO promise VALUES(%d, 'parity', 0, 'parity', 'parity', 1, 'the bytes of both are "
+                 "equal', " HASH ")",
                  f->run);
     const int seq = check(f, "parity", "all_unit", "parity", "pass", "", 272730423552ll, 0);
     metric(f, seq, "differing", 0, "");
@@ -411,46 +494,65 @@ static void prove_run(fixture *f) {
     histogram(f, seq, "accuracy", 272730423552.0, 2.5);
     for (int i = 0; i < 2; i++) {
         const char *name = i == 0 ? "against" : "candidate";
-        fixture_exec(f->db, "INSERT INTO digest_tree VALUES(%d, %Q, 65536, 256, 1065353218, 16257, 0, 16257, '%064x', " HASH ")",
-                     f->run, name, 0xd16e57);
+        fixture_exec(
+            f->db,
+            "INSERT INTO digest_tree VALUES(%d, %Q, 65536, 256, 1065353218, 16257, 0, 16257, '%064x', " HASH
+            ")",
+            f->run, name, 0xd16e57);
         for (int t = 0; t < 8; t++) {
-            fixture_exec(f->db, "INSERT INTO digest_tile VALUES(%d, %Q, %d, 65536, zeroblob(16), " HASH ")", f->run, name, t);
+            fixture_exec(f->db, "INSERT INTO digest_tile VALUES(%d, %Q, %d, 65536, zeroblob(16), " HASH ")",
+                         f->run, name, t);
         }
     }
     finish(f, "certified", "");
 }
 
 static void selftest_run(fixture *f) {
-    static const char *const suites[] = {"validation", "parity", "accuracy", "invariance", "gradients", "memory", "determinism"};
+    static const char *const suites[] = {"validation", "parity", "accuracy",   "invariance",
+                                         "gradients",  "memory", "determinism"};
     static const struct {
         const char *name, *class_name, *meant;
-    } subjects[] = {{"zeros", "null", "accuracy"},           {"ones", "null", "accuracy"},
-                    {"input_copied", "null", "parity"},      {"half_minus_one", "mutant", "accuracy"},
-                    {"true_divide", "mutant", "parity"},     {"tail_unwritten", "mutant", "memory"},
-                    {"batch_256_switch", "mutant", "invariance"}, {"nan_accepted", "mutant", "validation"},
-                    {"gradient_of_ones", "mutant", "gradients"}, {"cached_answer", "dishonest", "determinism"},
-                    {"edits_input", "dishonest", "memory"},  {"other_block_size", "variant", ""}};
+    } subjects[] = {{"zeros", "null", "accuracy"},
+                    {"ones", "null", "accuracy"},
+                    {"input_copied", "null", "parity"},
+                    {"half_minus_one", "mutant", "accuracy"},
+                    {"true_divide", "mutant", "parity"},
+                    {"tail_unwritten", "mutant", "memory"},
+                    {"batch_256_switch", "mutant", "invariance"},
+                    {"nan_accepted", "mutant", "validation"},
+                    {"gradient_of_ones", "mutant", "gradients"},
+                    {"cached_answer", "dishonest", "determinism"},
+                    {"edits_input", "dishonest", "memory"},
+                    {"other_block_size", "variant", ""}};
     begin_run(f, FIXTURE_SELFTEST, "selftest", "mutants", "");
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         for (size_t k = 0; k < sizeof suites / sizeof suites[0]; k++) {
             const int meant = strcmp(subjects[i].meant, suites[k]) == 0;
             const int variant = subjects[i].meant[0] == '\0';
             const int missed = strcmp(subjects[i].name, "batch_256_switch") == 0 && meant;
-            const char *got = meant && !missed ? "fail" : !variant && (i * 7 + k * 3) % 5 == 0 ? "fail" : "pass";
-            fixture_exec(f->db, "INSERT INTO selftest VALUES(%d, %Q, %Q, %Q, %Q, %Q, %Q, " HASH ")", f->run, subjects[i].name,
-                         subjects[i].class_name, suites[k], meant ? "caught" : variant ? "clean" : "any", got,
-                         meant ? "the suite meant for it" : "");
+            const char *got = meant && !missed                       ? "fail"
+                              : !variant && (i * 7 + k * 3) % 5 == 0 ? "fail"
+                                                                     : "pass";
+            fixture_exec(f->db, "INSERT INTO selftest VALUES(%d, %Q, %Q, %Q, %Q, %Q, %Q, " HASH ")", f->run,
+                         subjects[i].name, subjects[i].class_name, suites[k],
+                         meant     ? "caught"
+                         : variant ? "clean"
+                                   : "any",
+                         got, meant ? "the suite meant for it" : "");
         }
     }
     finish(f, "refused", "1 mutant was not caught: batch_256_switch");
 }
 
 static void hostile_run(fixture *f) {
-    static const char bad[] = "a|b `c` ```d``` <script>alert(1)</script> </td> & \"quote\" 'single' \\ back\nnew line\r\ttab \x01 \x1b[31m "
-                              "\x7f ]]> *star* _under_ [link](http://x) @someone #1 $(id) \xff\xfe \xc3\xa9 */ /* ?" "?/ %s %n";
+    static const char bad[] =
+        "a|b `c` ```d``` <script>alert(1)</script> </td> & \"quote\" 'single' \\ back\nnew line\r\ttab \x01 "
+        "\x1b[31m "
+        "\x7f ]]> *star* _under_ [link](http://x) @someone #1 $(id) \xff\xfe \xc3\xa9 */ /* ?"
+        "?/ %s %n";
     fixture_exec(f->db,
-                 "INSERT INTO run VALUES(%d, 'ffff0005ffff0005ffff0005ffff0005', 'certify', %Q, %Q, %Q, %Q, 'quick', 1, 7, %Q, 1796094300000, "
-                 HASH ")",
+                 "INSERT INTO run VALUES(%d, 'ffff0005ffff0005ffff0005ffff0005', 'certify', %Q, %Q, %Q, %Q, "
+                 "'quick', 1, 7, %Q, 1796094300000, " HASH ")",
                  FIXTURE_HOSTILE, bad, bad, bad, bad, bad);
     f->run = FIXTURE_HOSTILE;
     f->seq = 0;
@@ -458,16 +560,22 @@ static void hostile_run(fixture *f) {
     fixture_exec(f->db, "INSERT INTO provenance VALUES(%d, %Q, %Q, " HASH ")", f->run, bad, bad);
     fixture_exec(f->db, "INSERT INTO provenance VALUES(%d, 'cpu.model', %Q, " HASH ")", f->run, bad);
     fixture_exec(f->db, "INSERT INTO binary VALUES(%d, %Q, %Q, %Q, 1, " HASH ")", f->run, bad, bad, bad);
-    fixture_exec(f->db, "INSERT INTO knob VALUES(%d, %Q, %Q, %Q, %Q, " HASH ")", f->run, bad, bad, bad, "other");
-    fixture_exec(f->db, "INSERT INTO promise VALUES(%d, %Q, 0, %Q, %Q, 1, %Q, " HASH ")", f->run, bad, bad, bad, bad);
-    fixture_exec(f->db, "INSERT INTO promise VALUES(%d, 'parity', 1, 'parity', 'parity', 1, 'p', " HASH ")", f->run);
+    fixture_exec(f->db, "INSERT INTO knob VALUES(%d, %Q, %Q, %Q, %Q, " HASH ")", f->run, bad, bad, bad,
+                 "other");
+    fixture_exec(f->db, "INSERT INTO promise VALUES(%d, %Q, 0, %Q, %Q, 1, %Q, " HASH ")", f->run, bad, bad,
+                 bad, bad);
+    fixture_exec(f->db, "INSERT INTO promise VALUES(%d, 'parity', 1, 'parity', 'parity', 1, 'p', " HASH ")",
+                 f->run);
     const int odd = check(f, bad, bad, bad, "mistrusted", bad, 0, 0);
     const int fail = check(f, "parity", bad, "parity", "fail", bad, 10, 3);
     element(f, fail, "first", 1, 9, 0.5f, 0x7fc00001u, 0xff800000u, (double)NAN);
-    fixture_exec(f->db, "INSERT INTO witness VALUES(%d, %d, 1, %Q, %Q, x'0000003f', x'0100c07f', x'000080ff', " HASH ")", f->run, fail,
-                 bad, "{\"attributes\":{\"wi\\\"dth*/\":\"*/\"}}");
+    fixture_exec(f->db,
+                 "INSERT INTO witness VALUES(%d, %d, 1, %Q, %Q, x'0000003f', x'0100c07f', x'000080ff', " HASH
+                 ")",
+                 f->run, fail, bad, "{\"attributes\":{\"wi\\\"dth*/\":\"*/\"}}");
     metric(f, odd, "max_ulp", (double)INFINITY, "ulp");
-    fixture_exec(f->db, "INSERT INTO selftest VALUES(%d, %Q, %Q, %Q, %Q, %Q, %Q, " HASH ")", f->run, bad, bad, bad, bad, bad, bad);
+    fixture_exec(f->db, "INSERT INTO selftest VALUES(%d, %Q, %Q, %Q, %Q, %Q, %Q, " HASH ")", f->run, bad, bad,
+                 bad, bad, bad, bad);
     finish(f, "incomplete", bad);
 }
 
@@ -485,7 +593,8 @@ sqlite3 *fixture_open(const char *path) {
     (void)snprintf(name, sizeof name, "%s/suites/operators/timestep_sinusoid_h3/contract.json", source_dir());
     char *contract = read_file(name);
     fixture_exec(f.db, "BEGIN");
-    fixture_exec(f.db, "INSERT INTO contract VALUES(1, '%064x', 'timestep_sinusoid_h3', 1, %Q, " HASH ")", 0xc047ac7, contract);
+    fixture_exec(f.db, "INSERT INTO contract VALUES(1, '%064x', 'timestep_sinusoid_h3', 1, %Q, " HASH ")",
+                 0xc047ac7, contract);
     free(contract);
     state = 1;
     begin_run(&f, FIXTURE_CERTIFIED, "certify", "reference_c", "libm");

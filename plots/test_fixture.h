@@ -7,14 +7,16 @@
 
 enum {
     FIXTURE_CERTIFIED = 1, /* reference_c against libm, eight suites, everything passes */
-    FIXTURE_REFUSED = 2,   /* fast_math: parity and accuracy broken, an error, unavailable, not run, mistrusted */
-    FIXTURE_PROVE = 3,     /* exhaustive, two equal digest trees */
+    FIXTURE_REFUSED =
+        2,             /* fast_math: parity and accuracy broken, an error, unavailable, not run, mistrusted */
+    FIXTURE_PROVE = 3, /* exhaustive, two equal digest trees */
     FIXTURE_SELFTEST = 4,  /* mutants by suite */
     FIXTURE_HOSTILE = 5,   /* incomplete; every text is an attempt to break a format */
     FIXTURE_UNFINISHED = 6 /* begun, no result, a check that hangs */
 };
 
-/* Opens a database at `path` (":memory:" too) made from evidence/schema.sql with the runs above. Aborts on any fault. */
+/* Opens a database at `path` (":memory:" too) made from evidence/schema.sql with the runs above. Aborts on
+ * any fault. */
 sqlite3 *fixture_open(const char *path);
 /* Runs one statement; aborts when it fails. */
 void fixture_exec(sqlite3 *db, const char *format, ...);

@@ -1,4 +1,5 @@
-/* test_report_directory.c - report directories: complete, reproducible, whole files or none, honest without gnuplot. */
+/* test_report_directory.c - report directories: complete, reproducible, whole files or none, honest without
+ * gnuplot. */
 #include "report.h"
 #include "report_file.h"
 #include "test_fixture.h"
@@ -78,21 +79,36 @@ static int compare(const char *a, const char *b) {
 Test(report_directory, two_renderings_are_the_same_bytes_figures_included) {
     assay_error error = {0};
     for (int run = FIXTURE_CERTIFIED; run <= FIXTURE_UNFINISHED; run++) {
-        cr_assert_eq(assay_report_directory(db, run, at("a/deep/er"), &error), ASSAY_CODE_OK, "%s", error.text);
+        cr_assert_eq(assay_report_directory(db, run, at("a/deep/er"), &error), ASSAY_CODE_OK, "%s",
+                     error.text);
         cr_assert_eq(assay_report_directory(db, run, at("b"), &error), ASSAY_CODE_OK, "%s", error.text);
         cr_assert_geq(compare(at("a/deep/er"), at("b")), 5);
     }
 }
 
 Test(report_directory, everything_is_there) {
-    static const char *const names[] = {"report.md",          "report.html",        "report.json",          "report.junit.xml",
-                                        "report.ctrf.json",   "ulp-accuracy.svg",   "ulp-accuracy.png",     "ulp-parity.svg",
-                                        "error-by-input.png", "latency.svg",        "matrix-parity.svg",    "matrix-invariance.png",
-                                        "exponents-accuracy.svg", "witness-parity_rows_3.json", "witness-parity_rows_3.c",
-                                        "witness-parity_rows_3-input.npy", "witness-parity_rows_3-got.npy",
-                                        "witness-parity_rows_3-want.npy",  "witness-accuracy_uniform.c"};
+    static const char *const names[] = {"report.md",
+                                        "report.html",
+                                        "report.json",
+                                        "report.junit.xml",
+                                        "report.ctrf.json",
+                                        "ulp-accuracy.svg",
+                                        "ulp-accuracy.png",
+                                        "ulp-parity.svg",
+                                        "error-by-input.png",
+                                        "latency.svg",
+                                        "matrix-parity.svg",
+                                        "matrix-invariance.png",
+                                        "exponents-accuracy.svg",
+                                        "witness-parity_rows_3.json",
+                                        "witness-parity_rows_3.c",
+                                        "witness-parity_rows_3-input.npy",
+                                        "witness-parity_rows_3-got.npy",
+                                        "witness-parity_rows_3-want.npy",
+                                        "witness-accuracy_uniform.c"};
     assay_error error = {0};
-    cr_assert_eq(assay_report_directory(db, FIXTURE_REFUSED, at("out"), &error), ASSAY_CODE_OK, "%s", error.text);
+    cr_assert_eq(assay_report_directory(db, FIXTURE_REFUSED, at("out"), &error), ASSAY_CODE_OK, "%s",
+                 error.text);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char name[128];
         (void)snprintf(name, sizeof name, "out/%s", names[i]);
@@ -100,7 +116,8 @@ Test(report_directory, everything_is_there) {
     }
     size_t bytes = 0;
     char *md = slurp(at("out/report.md"), &bytes);
-    for (const char *p = strstr(md, "](") ; p != NULL; p = strstr(p + 1, "](")) { /* every link leads to a file */
+    for (const char *p = strstr(md, "]("); p != NULL;
+         p = strstr(p + 1, "](")) { /* every link leads to a file */
         char name[256];
         (void)snprintf(name, sizeof name, "out/%.*s", (int)strcspn(p + 2, ")"), p + 2);
         cr_assert(exists(at(name)), "%s", name);
@@ -116,9 +133,13 @@ Test(report_directory, everything_is_there) {
 Test(report_directory, witness_programs_compile) {
     assay_error error = {0};
     char command[1024];
-    cr_assert_eq(assay_report_directory(db, FIXTURE_REFUSED, at("out"), &error), ASSAY_CODE_OK, "%s", error.text);
-    cr_assert_eq(assay_report_directory(db, FIXTURE_HOSTILE, at("out"), &error), ASSAY_CODE_OK, "%s", error.text);
-    (void)snprintf(command, sizeof command, "for f in %s/out/witness*.c; do cc -std=c17 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -I%s/harness/include \"$f\" || exit 1; done",
+    cr_assert_eq(assay_report_directory(db, FIXTURE_REFUSED, at("out"), &error), ASSAY_CODE_OK, "%s",
+                 error.text);
+    cr_assert_eq(assay_report_directory(db, FIXTURE_HOSTILE, at("out"), &error), ASSAY_CODE_OK, "%s",
+                 error.text);
+    (void)snprintf(command, sizeof command,
+                   "for f in %s/out/witness*.c; do cc -std=c17 -D_GNU_SOURCE -Wall -Werror -fsyntax-only "
+                   "-I%s/harness/include \"$f\" || exit 1; done",
                    base, getenv("ASSAY_SOURCE"));
     cr_assert_eq(system(command), 0);
 }
@@ -127,7 +148,8 @@ Test(report_directory, without_gnuplot_the_report_says_so) {
     assay_error error = {0};
     size_t bytes = 0;
     (void)setenv("PATH", "/nonexistent", 1);
-    cr_assert_eq(assay_report_directory(db, FIXTURE_CERTIFIED, at("out"), &error), ASSAY_CODE_OK, "%s", error.text);
+    cr_assert_eq(assay_report_directory(db, FIXTURE_CERTIFIED, at("out"), &error), ASSAY_CODE_OK, "%s",
+                 error.text);
     (void)setenv("PATH", "/usr/bin:/bin", 1);
     char *md = slurp(at("out/report.md"), &bytes);
     char *html = slurp(at("out/report.html"), &bytes);
@@ -150,7 +172,8 @@ Test(report_directory, a_gnuplot_that_fails_is_named) {
     (void)chmod(at("gnuplot"), 0755);
     (void)snprintf(path, sizeof path, "%s:/usr/bin:/bin", base);
     (void)setenv("PATH", path, 1);
-    cr_assert_eq(assay_report_directory(db, FIXTURE_CERTIFIED, at("out"), &error), ASSAY_CODE_OK, "%s", error.text);
+    cr_assert_eq(assay_report_directory(db, FIXTURE_CERTIFIED, at("out"), &error), ASSAY_CODE_OK, "%s",
+                 error.text);
     char *md = slurp(at("out/report.md"), &bytes);
     cr_assert_not_null(strstr(md, "Figures are left out: gnuplot failed: no fonts here."));
     free(md);
@@ -200,7 +223,8 @@ Test(report_directory, a_full_stream_is_an_error) {
     assay_error error = {0};
     FILE *full = fopen("/dev/full", "w");
     cr_assert_not_null(full);
-    cr_assert_eq(assay_report_write(db, FIXTURE_CERTIFIED, ASSAY_REPORT_JSON, full, &error), ASSAY_CODE_INTERNAL);
+    cr_assert_eq(assay_report_write(db, FIXTURE_CERTIFIED, ASSAY_REPORT_JSON, full, &error),
+                 ASSAY_CODE_INTERNAL);
     (void)fclose(full);
 }
 
@@ -208,6 +232,7 @@ Test(report_directory, no_temporary_directory_stays_behind) {
     assay_error error = {0};
     (void)mkdir(at("tmp"), 0755);
     (void)setenv("TMPDIR", at("tmp"), 1);
-    cr_assert_eq(assay_report_directory(db, FIXTURE_CERTIFIED, at("out"), &error), ASSAY_CODE_OK, "%s", error.text);
+    cr_assert_eq(assay_report_directory(db, FIXTURE_CERTIFIED, at("out"), &error), ASSAY_CODE_OK, "%s",
+                 error.text);
     cr_assert_eq(files_in(at("tmp")), 0);
 }

@@ -1,4 +1,5 @@
-/* test_report_formats.c - every format over the synthetic evidence: same bytes, same counts, escaped, mapped honestly. */
+/* test_report_formats.c - every format over the synthetic evidence: same bytes, same counts, escaped, mapped
+ * honestly. */
 #include "report.h"
 #include "test_fixture.h"
 
@@ -27,7 +28,8 @@ static char *render(int64_t run, assay_report_format format) {
     FILE *out = open_memstream(&text, &bytes);
     const assay_code code = assay_report_write(db, run, format, out, &error);
     (void)fclose(out);
-    cr_assert_eq(code, ASSAY_CODE_OK, "run %d, %s: %s", (int)run, assay_report_format_text(format), error.text);
+    cr_assert_eq(code, ASSAY_CODE_OK, "run %d, %s: %s", (int)run, assay_report_format_text(format),
+                 error.text);
     cr_assert_gt(bytes, 100);
     cr_assert_eq(strlen(text), bytes);
     return text;
@@ -66,7 +68,8 @@ Test(report_formats, rendering_twice_gives_the_same_bytes) {
         for (int i = 0; i < ASSAY_REPORT_COUNT; i++) {
             char *first = render(run, (assay_report_format)i);
             char *second = render(run, (assay_report_format)i);
-            cr_assert_str_eq(first, second, "run %d, %s", run, assay_report_format_text((assay_report_format)i));
+            cr_assert_str_eq(first, second, "run %d, %s", run,
+                             assay_report_format_text((assay_report_format)i));
             free(first);
             free(second);
         }
@@ -101,16 +104,19 @@ static void with_commas(int64_t value, char *out) {
 Test(report_formats, all_formats_show_the_counts_of_the_rows) {
     for (int run = FIXTURE_CERTIFIED; run <= FIXTURE_PROVE; run++) {
         const int64_t checks = fixture_int(db, "SELECT count(*) FROM check_plan WHERE run_id = %d", run);
-        const int64_t passed = fixture_int(db, "SELECT count(*) FROM checks WHERE run_id = %d AND outcome = 'pass'", run);
+        const int64_t passed =
+            fixture_int(db, "SELECT count(*) FROM checks WHERE run_id = %d AND outcome = 'pass'", run);
         const int64_t judged = fixture_int(db, "SELECT sum(elements) FROM checks WHERE run_id = %d", run);
         const int64_t bad = fixture_int(db, "SELECT sum(bad) FROM checks WHERE run_id = %d", run);
         char number[64];
         char key[128];
         char *md = render(run, ASSAY_REPORT_MD);
         char *html = render(run, ASSAY_REPORT_HTML);
-        (void)snprintf(key, sizeof key, "**%lld / %lld** checks passed", (long long)passed, (long long)checks);
+        (void)snprintf(key, sizeof key, "**%lld / %lld** checks passed", (long long)passed,
+                       (long long)checks);
         contains(md, key);
-        (void)snprintf(key, sizeof key, "<dt>checks passed</dt><dd>%lld / %lld</dd>", (long long)passed, (long long)checks);
+        (void)snprintf(key, sizeof key, "<dt>checks passed</dt><dd>%lld / %lld</dd>", (long long)passed,
+                       (long long)checks);
         contains(html, key);
         with_commas(judged, number);
         (void)snprintf(key, sizeof key, "%s elements judged", number);
@@ -127,7 +133,8 @@ Test(report_formats, all_formats_show_the_counts_of_the_rows) {
         json_t *ctrf = render_json(run, ASSAY_REPORT_CTRF);
         json_t *summary = json_object_get(json_object_get(ctrf, "results"), "summary");
         const int certified = run != FIXTURE_REFUSED;
-        cr_assert_eq(json_integer_value(json_object_get(summary, "tests")), checks + 1); /* the verdict is a case, too */
+        cr_assert_eq(json_integer_value(json_object_get(summary, "tests")),
+                     checks + 1); /* the verdict is a case, too */
         cr_assert_eq(json_integer_value(json_object_get(summary, "passed")), passed + certified);
         json_decref(ctrf);
         free(md);
@@ -140,10 +147,11 @@ Test(report_formats, every_promise_and_every_open_check_is_in_markdown_and_html)
     char *html = render(FIXTURE_REFUSED, ASSAY_REPORT_HTML);
     sqlite3_stmt *row = NULL;
     int n = 0;
-    (void)sqlite3_prepare_v2(db,
-                             "SELECT '`' || name || '`' FROM checks WHERE run_id = 2 AND outcome <> 'pass' UNION ALL "
-                             "SELECT '`' || name || '`' FROM promise WHERE run_id = 2",
-                             -1, &row, NULL);
+    (void)sqlite3_prepare_v2(
+        db,
+        "SELECT '`' || name || '`' FROM checks WHERE run_id = 2 AND outcome <> 'pass' UNION ALL "
+        "SELECT '`' || name || '`' FROM promise WHERE run_id = 2",
+        -1, &row, NULL);
     while (sqlite3_step(row) == SQLITE_ROW) {
         char name[256];
         (void)snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(row, 0));
@@ -185,10 +193,13 @@ Test(report_formats, an_unfinished_run_names_the_check_that_hangs) {
 
 Test(report_formats, junit_and_ctrf_never_skip_what_was_owed) {
     char *junit = render(FIXTURE_REFUSED, ASSAY_REPORT_JUNIT);
-    const int64_t fails = fixture_int(db, "SELECT count(*) FROM checks WHERE run_id = 2 AND outcome = 'fail'");
-    const int64_t open = fixture_int(db, "SELECT count(*) FROM checks WHERE run_id = 2 AND outcome NOT IN ('pass', 'fail')");
+    const int64_t fails =
+        fixture_int(db, "SELECT count(*) FROM checks WHERE run_id = 2 AND outcome = 'fail'");
+    const int64_t open =
+        fixture_int(db, "SELECT count(*) FROM checks WHERE run_id = 2 AND outcome NOT IN ('pass', 'fail')");
     char key[128];
-    (void)snprintf(key, sizeof key, "failures=\"%lld\" errors=\"%lld\" skipped=\"0\"", (long long)fails + 1, (long long)open);
+    (void)snprintf(key, sizeof key, "failures=\"%lld\" errors=\"%lld\" skipped=\"0\"", (long long)fails + 1,
+                   (long long)open);
     contains(junit, key); /* + 1: the verdict is refused */
     contains(junit, "<error message=\"mistrusted: own time");
     contains(junit, "<error message=\"not_run: never started");
@@ -214,7 +225,8 @@ Test(report_formats, junit_and_ctrf_never_skip_what_was_owed) {
     }
     cr_assert_eq(by[0], json_integer_value(json_object_get(summary, "passed")));
     cr_assert_eq(by[1], json_integer_value(json_object_get(summary, "failed")));
-    static const char *const needed[] = {"tests", "passed", "failed", "pending", "skipped", "other", "start", "stop"};
+    static const char *const needed[] = {"tests",   "passed", "failed", "pending",
+                                         "skipped", "other",  "start",  "stop"};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         cr_assert(json_is_integer(json_object_get(summary, needed[i])), "%s", needed[i]);
     }
@@ -232,7 +244,8 @@ Test(report_formats, an_optional_unavailable_check_is_a_skip_but_an_optional_mis
 }
 
 Test(report_formats, an_incomplete_run_fails_even_when_all_its_checks_passed) {
-    fixture_exec(db, "UPDATE run_result SET verdict = 'incomplete', reason = 'the tree is dirty' WHERE run_id = 1");
+    fixture_exec(
+        db, "UPDATE run_result SET verdict = 'incomplete', reason = 'the tree is dirty' WHERE run_id = 1");
     char *junit = render(FIXTURE_CERTIFIED, ASSAY_REPORT_JUNIT);
     contains(junit, "errors=\"1\" skipped=\"0\"");
     contains(junit, "<error message=\"incomplete: the tree is dirty\"");
@@ -242,7 +255,8 @@ Test(report_formats, an_incomplete_run_fails_even_when_all_its_checks_passed) {
     free(md);
 }
 
-/* Cells of a Markdown table row: unescaped pipes less one. Code spans do not protect pipes, so neither does this. */
+/* Cells of a Markdown table row: unescaped pipes less one. Code spans do not protect pipes, so neither does
+ * this. */
 static int pipes(const char *line, size_t n) {
     int count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -386,11 +400,12 @@ Test(report_formats, the_selftest_matrix_shows_what_was_missed) {
 }
 
 Test(report_formats, a_huge_run_still_fits_a_pull_request_and_keeps_what_failed) {
-    fixture_exec(db,
-                 "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) "
-                 "INSERT INTO check_plan SELECT 2, i, 'invariance', 'invariance/generated_' || i, 'invariance', 1, 'sampled', '{}', "
-                 "'assay run --check invariance/generated_' || i, NULL, zeroblob(16) FROM n");
-    fixture_exec(db, "INSERT INTO check_outcome SELECT 2, seq, CASE WHEN seq = 3999 THEN 'fail' ELSE 'pass' END, '', 256, seq = 3999, 1, 1, "
+    fixture_exec(db, "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) "
+                     "INSERT INTO check_plan SELECT 2, i, 'invariance', 'invariance/generated_' || i, "
+                     "'invariance', 1, 'sampled', '{}', "
+                     "'assay run --check invariance/generated_' || i, NULL, zeroblob(16) FROM n");
+    fixture_exec(db, "INSERT INTO check_outcome SELECT 2, seq, CASE WHEN seq = 3999 THEN 'fail' ELSE 'pass' "
+                     "END, '', 256, seq = 3999, 1, 1, "
                      "zeroblob(16) FROM check_plan WHERE run_id = 2 AND seq >= 1000");
     char *md = render(FIXTURE_REFUSED, ASSAY_REPORT_MD);
     cr_assert_leq(strlen(md), 64000);

@@ -32,13 +32,18 @@ Test(report_text, control_characters_never_survive) {
 }
 
 Test(report_text, utf8_is_kept_and_what_is_not_utf8_is_replaced) {
-    cr_assert_str_eq(clean("\xc3\xa9 \xe2\x89\xa4 \xf0\x9f\x98\x80"), "\xc3\xa9 \xe2\x89\xa4 \xf0\x9f\x98\x80");
-    cr_assert_str_eq(clean("a\xff" "b"), "a\xef\xbf\xbd" "b");
+    cr_assert_str_eq(clean("\xc3\xa9 \xe2\x89\xa4 \xf0\x9f\x98\x80"),
+                     "\xc3\xa9 \xe2\x89\xa4 \xf0\x9f\x98\x80");
+    cr_assert_str_eq(clean("a\xff"
+                           "b"),
+                     "a\xef\xbf\xbd"
+                     "b");
     cr_assert_str_eq(clean("\xc0\xaf"), "\xef\xbf\xbd\xef\xbf\xbd");                 /* overlong '/' */
     cr_assert_str_eq(clean("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* a surrogate */
     cr_assert_str_eq(clean("\xef\xbf\xbe"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* U+FFFE: not in XML */
     cr_assert_str_eq(clean("x\xe2\x89"), "x\xef\xbf\xbd\xef\xbf\xbd");               /* cut short */
-    cr_assert_str_eq(clean("a\nb\tc\rd"), "a\xe2\x90\xa4" "b cd");
+    cr_assert_str_eq(clean("a\nb\tc\rd"), "a\xe2\x90\xa4"
+                                          "b cd");
     cr_assert_str_eq(report_clean(&arena, NULL, 0), "");
 }
 
@@ -126,7 +131,8 @@ Test(report_text, titles_wrap_at_blanks) {
 }
 
 Test(report_text, assets_are_embedded) {
-    static const char *const names[] = {"report.css", "report.js", "figure_style.gp", "figure_ulp.gp", "figure_matrix.gp"};
+    static const char *const names[] = {"report.css", "report.js", "figure_style.gp", "figure_ulp.gp",
+                                        "figure_matrix.gp"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         cr_assert_gt(strlen(report_asset_text(names[i])), 100, "%s", names[i]);
     }
