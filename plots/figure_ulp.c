@@ -121,8 +121,9 @@ bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, F
     plan->wide_height = 400;
     plan->narrow_height = 340;
     const int top = decades_of(t->largest > t->not_comparable ? t->largest : t->not_comparable);
-    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nBARS = %d\nYTOP = %s\nNA = %d\nNAX = %d\n", low, high, bars,
-                  report_printf(a, "%d * 1e%d", bars <= 17 ? 4 : 1, top), t->not_comparable > 0, high + 2);
+    /* Room above the bars for their shares; the axis is logarithmic. */
+    (void)fprintf(set, "XLOW = %d\nXHIGH = %d\nBARS = %d\nYTOP = 10 ** (%d * 1.13)\nNA = %d\nNAX = %d\n", low,
+                  high, bars, top, t->not_comparable > 0, high + 2);
     for (int c = 1; c <= 5; c++) {
         (void)fprintf(set, "HAS%d = %d\n", c, present[c]);
     }

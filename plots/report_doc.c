@@ -192,7 +192,7 @@ static void build_keys(report_doc *doc) {
     for (size_t i = 0; i < m->check_count; i++) {
         if (strcmp(m->checks[i].suite, "parity") == 0 && m->checks[i].elements > 0) {
             judged += m->checks[i].elements;
-            differing += m->checks[i].bad;
+            differing += report_differing(m, &m->checks[i]);
             parity++;
         }
     }

@@ -65,6 +65,12 @@ const report_binary *report_binary_of(const report_model *model, const char *rol
     return NULL;
 }
 
+uint64_t report_differing(const report_model *model, const report_check *check) {
+    const report_metric *metric = report_metric_of(model, check->seq, "differing");
+    return metric != NULL && metric->value >= 0 && metric->value < 0x1p63 ? (uint64_t)metric->value
+                                                                          : check->bad;
+}
+
 bool report_check_alarms(const report_check *check) {
     switch (check->outcome) {
     case ASSAY_OUTCOME_PASS:

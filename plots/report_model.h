@@ -162,6 +162,9 @@ const report_element *report_element_of(const report_model *model, int64_t seq,
 /* The candidate's (or another role's) recorded binary; NULL when absent. */
 const report_binary *report_binary_of(const report_model *model, const char *role);
 
+/* Elements that differ: the metric "differing", else the bad ones. A check that only measures passes with a
+ * difference. */
+uint64_t report_differing(const report_model *model, const report_check *check);
 /* Whether a check that did not pass must make a consumer of JUnit or CTRF fail: everything but an optional
  * check that is unavailable, unsupported or did not run. */
 bool report_check_alarms(const report_check *check);

@@ -42,7 +42,7 @@ void report_sections_promises(report_doc *doc) {
     }
 }
 
-/* "input 0x3f000000, channel 3" with "got ..., want ..." below it, or nothing. */
+/* The first differing input, with "channel 3: got ..., want ..." below it, or an empty cell. */
 static void first_difference(report_doc *doc, report_table *t, const report_check *c) {
     report_arena *a = doc->arena;
     const report_element *e = report_element_of(doc->model, c->seq, "first");
@@ -53,12 +53,10 @@ static void first_difference(report_doc *doc, report_table *t, const report_chec
         report_cell_text(doc, t, "");
         return;
     }
-    report_cell_text(doc, t,
-                     report_printf(a, "input %s, channel %s", report_bits_text(a, e->input_bits),
-                                   report_count_text(a, e->channel)));
+    report_cell_code(doc, t, report_float_text(a, e->input_bits));
     report_cell_detail(doc, t,
-                       report_printf(a, "got %s, want %s", report_bits_text(a, e->got_bits),
-                                     report_bits_text(a, e->want_bits)));
+                       report_printf(a, "channel %s: got %s, want %s", report_count_text(a, e->channel),
+                                     report_bits_text(a, e->got_bits), report_bits_text(a, e->want_bits)));
 }
 
 static bool is_finding(const report_check *c) {
@@ -67,8 +65,8 @@ static bool is_finding(const report_check *c) {
 }
 
 void report_sections_findings(report_doc *doc) {
-    static const char *const columns[] = {"Check", "Outcome",          "Bad",      "Judged",
-                                          "Share", "First difference", "Reproduce"};
+    static const char *const columns[] = {
+        "Check", "Outcome", "Bad", "Judged", "Share", "First differing input", "Reproduce"};
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
     uint64_t findings = 0;

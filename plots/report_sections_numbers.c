@@ -60,10 +60,10 @@ static void matrix_table(report_doc *doc, const char *suite, const char *label) 
         const char *sizes = "";
         for (size_t k = 0; k < row->count; k++) {
             const report_check *c = row->cells[k].check;
-            equal += c->outcome == ASSAY_OUTCOME_PASS;
+            equal += c->outcome == ASSAY_OUTCOME_PASS && report_differing(doc->model, c) == 0;
             failed += c->outcome == ASSAY_OUTCOME_FAIL;
             judged += c->elements;
-            bad += c->bad;
+            bad += report_differing(doc->model, c);
             sizes = report_printf(a, "%s%s%s", sizes, k == 0 ? "" : ", ", row->cells[k].label);
             if (c->outcome != ASSAY_OUTCOME_PASS) {
                 sizes = report_printf(a, "%s (%s)", sizes, report_words(a, assay_outcome_text(c->outcome)));
@@ -104,8 +104,7 @@ void report_sections_parity(report_doc *doc, const report_figures *figures) {
             continue;
         }
         const report_element *e = report_element_of(m, c->seq, "first");
-        const report_metric *differing = report_metric_of(m, c->seq, "differing");
-        const uint64_t bad = differing != NULL && differing->value >= 0 ? (uint64_t)differing->value : c->bad;
+        const uint64_t bad = report_differing(m, c);
         report_cell_code(doc, t, case_of(c));
         report_cell_detail(doc, t, strcmp(c->promise, c->suite) == 0 ? "" : report_words(a, c->promise));
         report_cell_outcome(doc, t, c);

@@ -183,3 +183,17 @@ Test(report_model, names_are_short_in_titles) {
     cr_assert_str_eq(model.other, "libm");
     cr_assert_str_eq(model.implementation, "/a/b/mine.so");
 }
+
+Test(report_model, a_measured_difference_is_not_equal) {
+    load(FIXTURE_CERTIFIED);
+    for (size_t i = 0; i < model.check_count; i++) {
+        const report_check *c = &model.checks[i];
+        if (strcmp(c->promise, "cross_lineage_parity") == 0) {
+            cr_assert_eq((int)c->outcome, (int)ASSAY_OUTCOME_PASS);
+            cr_assert_eq(c->bad, 0);
+            cr_assert_gt(report_differing(&model, c), 1000000);
+            return;
+        }
+    }
+    cr_assert_fail("the fixture has such a check");
+}
