@@ -178,6 +178,20 @@ Test(row, shapes_follow_the_base) {
     cr_assert_eq(assay_row_variant(contract, find(contract, "accepts", "timestep_strided"), 0, &call, NULL),
                  ASSAY_CODE_OK);
     cr_assert(call.tensors[0].stride == 2 && call.rows == 10);
+    static const struct {
+        const char *name;
+        int64_t rows, width;
+    } sized[] = {{"embedding_one_row_more", 34, 256},
+                 {"embedding_one_row_less", 32, 256},
+                 {"embedding_two_channels_more", 33, 258},
+                 {"embedding_two_channels_less", 33, 254},
+                 {"embedding_transposed", 256, 33}};
+    for (size_t i = 0; i < sizeof sized / sizeof sized[0]; i++) {
+        const json_t *row = find(contract, "rejections", sized[i].name);
+        cr_assert_eq(assay_row_variant(contract, row, 0, &call, NULL), ASSAY_CODE_OK);
+        cr_assert_eq(call.tensors[1].shape[0], sized[i].rows, "%s", sized[i].name);
+        cr_assert_eq(call.tensors[1].shape[1], sized[i].width, "%s", sized[i].name);
+    }
     assay_contract_free(contract);
 }
 
