@@ -85,10 +85,12 @@ assay_code assay_runner_lane(assay_runner *r, unsigned index, assay_error *error
 }
 
 static assay_code open_workers(assay_runner *r, const assay_certify_options *o, assay_error *error) {
-    r->candidate_options =
-        (assay_worker_options){.adapter = o->impl_path, .call_timeout_ms = o->call_timeout_ms};
-    r->baseline_options =
-        (assay_worker_options){.adapter = o->baseline_path, .call_timeout_ms = o->call_timeout_ms};
+    /* The full tier places outputs past 2^31 elements, 8.6 GB each; pages cost nothing until they are touched. */
+    size_t arena = o->tier == ASSAY_TIER_FULL ? (size_t)12 << 30 : 0;
+    r->candidate_options = (assay_worker_options){
+        .adapter = o->impl_path, .arena_bytes = arena, .call_timeout_ms = o->call_timeout_ms};
+    r->baseline_options = r->candidate_options;
+    r->baseline_options.adapter = o->baseline_path;
     r->context.baseline_name = o->baseline_path != NULL ? o->baseline_name : NULL;
     r->context.lanes = r->lanes;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -465,10 +467,13 @@ assay_code assay_certify(assay_store *store, const assay_certify_options *o, ass
         code = assay_fail(error, ASSAY_CODE_USAGE,
                           "the filter matches none of the %zu checks (assay list --checks shows them)",
                           plan.count);
-    } else if (o->resume_run != 0) {
-        code = check_resume(r, store, o, &plan, report, error);
-    } else {
-        code = begin_run(r, store, o, &plan, report, error);
+    }
+    if (code == ASSAY_CODE_OK && store == NULL) {
+        code = o->open_store(o->open_context, &store, error);
+    }
+    if (code == ASSAY_CODE_OK) {
+        code = o->resume_run != 0 ? check_resume(r, store, o, &plan, report, error)
+                                  : begin_run(r, store, o, &plan, report, error);
     }
     if (code == ASSAY_CODE_OK) {
         code = run_checks(r, store, o, &plan, report, error);
