@@ -1,23 +1,7 @@
 /* log.c - the leaf of a run and the append-only Merkle log of runs (LOG.md). */
-#include "digest.h"
 #include "store_internal.h"
 
 #include <string.h>
-
-bool assay_hex_parse(const char *text, uint8_t *bytes, size_t n) {
-    if (strlen(text) != 2 * n || strspn(text, "0123456789abcdef") != 2 * n) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        unsigned value = 0;
-        for (size_t j = 0; j < 2; j++) {
-            const char c = text[2 * i + j];
-            value = value * 16 + (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
-        }
-        bytes[i] = (uint8_t)value;
-    }
-    return true;
-}
 
 /* Adds all columns (row_hash included) of the run's rows of one table, in primary key order. */
 static int add_table(sqlite3 *db, const assay_table *table, int64_t run_id, assay_canon *canon) {
@@ -56,16 +40,6 @@ assay_code assay_log_leaf(sqlite3 *db, int64_t run_id, uint8_t leaf[32], assay_e
     return ASSAY_CODE_OK;
 }
 
-static void node_of(const uint8_t left[32], const uint8_t right[32], uint8_t node[32]) {
-    crypto_hash_sha256_state state;
-    const uint8_t one = 0x01;
-    crypto_hash_sha256_init(&state);
-    crypto_hash_sha256_update(&state, &one, 1);
-    crypto_hash_sha256_update(&state, left, 32);
-    crypto_hash_sha256_update(&state, right, 32);
-    crypto_hash_sha256_final(&state, node);
-}
-
 /* The nodes are the perfect subtrees of the binary digits of `leaves`: adding a leaf carries like adding one.
  */
 void assay_log_tree_add(assay_log_tree *tree, const uint8_t leaf[32]) {
@@ -76,7 +50,7 @@ void assay_log_tree_add(assay_log_tree *tree, const uint8_t leaf[32]) {
         top++;
     }
     for (uint64_t n = tree->leaves; (n & 1) != 0; n >>= 1) {
-        node_of(tree->node[--top], carry, carry);
+        assay_merkle_node(tree->node[--top], carry, carry);
     }
     memcpy(tree->node[top], carry, 32);
     tree->leaves++;
@@ -89,7 +63,7 @@ void assay_log_tree_root(const assay_log_tree *tree, uint8_t root[32]) {
     }
     memcpy(root, tree->node[--top], 32);
     while (top > 0) {
-        node_of(tree->node[--top], root, root);
+        assay_merkle_node(tree->node[--top], root, root);
     }
 }
 

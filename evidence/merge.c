@@ -1,7 +1,6 @@
 /* merge.c - combines the shards of one prove run. Every source is verified first; whatever does not fit
  * together is refused with both sides named; merging the same shards again gives the run that is there
  * already. */
-#include "digest.h"
 #include "merge_internal.h"
 
 #include <stdio.h>
@@ -93,11 +92,6 @@ static assay_code add_shard(merge *m, const assay_shard *shard, assay_error *err
     return ASSAY_CODE_OK;
 }
 
-static void copy_column(sqlite3_stmt *row, int column, char *text, size_t bytes) {
-    const char *value = (const char *)sqlite3_column_text(row, column);
-    (void)snprintf(text, bytes, "%s", value != NULL ? value : "");
-}
-
 /* Finished prove runs with a tree that their tiles give, merged runs left out; `partial` selects shards or
  * whole runs. */
 static assay_code find_shards(merge *m, const char *const *sources, bool partial, assay_error *error) {
@@ -118,8 +112,8 @@ static assay_code find_shards(merge *m, const char *const *sources, bool partial
         while (rc == SQLITE_OK && code == ASSAY_CODE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
             assay_shard shard = {
                 .store = m->stores[i], .path = sources[i], .run_id = sqlite3_column_int64(row, 0)};
-            copy_column(row, 1, shard.uuid, sizeof shard.uuid);
-            copy_column(row, 2, shard.leaf, sizeof shard.leaf);
+            (void)snprintf(shard.uuid, sizeof shard.uuid, "%s", assay_column_text(row, 1));
+            (void)snprintf(shard.leaf, sizeof shard.leaf, "%s", assay_column_text(row, 2));
             shard.first_tile = (uint64_t)sqlite3_column_int64(row, 3);
             shard.tiles = (uint64_t)sqlite3_column_int64(row, 4);
             shard.all_tiles = (uint64_t)sqlite3_column_int64(row, 5);
@@ -242,7 +236,7 @@ static assay_code find_earlier(assay_store *target, const char *id, int64_t *run
         rc = sqlite3_step(row);
         if (rc == SQLITE_ROW) {
             *run_id = sqlite3_column_int64(row, 0);
-            copy_column(row, 1, root_hex, 65);
+            (void)snprintf(root_hex, 65, "%s", assay_column_text(row, 1));
         }
     }
     (void)sqlite3_finalize(row);

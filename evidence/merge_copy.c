@@ -2,7 +2,6 @@
  * other, their tiles under one root. Checks are renamed <name>/tiles_<first>, so that each keeps its own row,
  * outcome and details. */
 #include "clock.h"
-#include "digest.h"
 #include "merge_internal.h"
 
 #include <stdio.h>
@@ -245,11 +244,7 @@ static assay_code insert_tree(assay_store *target, int64_t run_id, sqlite3_stmt 
         rc = sqlite3_bind_text(row, 2, name, -1, SQLITE_STATIC);
     }
     while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
-        assay_tile tile = {{0, 0}};
-        const uint8_t *sums = sqlite3_column_blob(row, 2);
-        for (unsigned b = 0; b < 16; b++) {
-            tile.sum[b / 8] |= (uint64_t)sums[b] << (8 * (b % 8));
-        }
+        const assay_tile tile = assay_column_tile(row, 2);
         assay_tile_leaf(&tile, (uint64_t)sqlite3_column_int64(row, 0), (uint64_t)sqlite3_column_int64(row, 1),
                         row_words, leaf);
         assay_log_tree_add(&merkle, leaf);

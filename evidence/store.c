@@ -1,14 +1,9 @@
 /* store.c - the life of a run: begin, journal, trees, self-test rows, end. One transaction per step. */
 #include "clock.h"
-#include "digest.h"
 #include "store_internal.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-#define INSERT(store, table, values, error)                                                                  \
-    assay_row_insert((store), ASSAY_TABLE_##table, (values), COUNT(values), (error))
 
 /* The contract's row, shared by all runs of the same contract. */
 static assay_code contract_id(assay_store *store, const assay_run_record *r, int64_t *id,
@@ -38,7 +33,7 @@ static assay_code contract_id(assay_store *store, const assay_run_record *r, int
     const assay_value v[] = {assay_v_int(*id), assay_v_text(r->contract_sha256),
                              assay_v_text(r->operator_name), assay_v_int(r->contract_version),
                              assay_v_text(r->contract_text)};
-    return INSERT(store, contract, v, error);
+    return ASSAY_INSERT(store, contract, v, error);
 }
 
 static assay_code insert_run(assay_store *store, const assay_run_record *r, int64_t *run_id, char uuid[33],
@@ -66,7 +61,7 @@ static assay_code insert_run(assay_store *store, const assay_run_record *r, int6
                              assay_v_u64(r->seed),
                              assay_v_text(r->command),
                              assay_v_int(assay_wall_ms())};
-    return INSERT(store, run, v, error);
+    return ASSAY_INSERT(store, run, v, error);
 }
 
 /* What surrounds the run: provenance, binaries, knobs. */
@@ -76,19 +71,19 @@ static assay_code insert_surroundings(assay_store *store, const assay_run_record
     for (size_t i = 0; i < r->provenance_count && code == ASSAY_CODE_OK; i++) {
         const assay_value v[] = {assay_v_int(run_id), assay_v_text(r->provenance[i].key),
                                  assay_v_text(r->provenance[i].value)};
-        code = INSERT(store, provenance, v, error);
+        code = ASSAY_INSERT(store, provenance, v, error);
     }
     for (size_t i = 0; i < r->binary_count && code == ASSAY_CODE_OK; i++) {
         const assay_binary_record *b = &r->binaries[i];
         const assay_value v[] = {assay_v_int(run_id), assay_v_text(b->role), assay_v_text(b->path),
                                  assay_v_text(b->sha256), assay_v_u64(b->bytes)};
-        code = INSERT(store, binary, v, error);
+        code = ASSAY_INSERT(store, binary, v, error);
     }
     for (size_t i = 0; i < r->knob_count && code == ASSAY_CODE_OK; i++) {
         const assay_knob_record *k = &r->knobs[i];
         const assay_value v[] = {assay_v_int(run_id), assay_v_text(k->role), assay_v_text(k->name),
                                  assay_v_text(k->requested), assay_v_text(k->effective)};
-        code = INSERT(store, knob, v, error);
+        code = ASSAY_INSERT(store, knob, v, error);
     }
     return code;
 }
@@ -102,7 +97,7 @@ static assay_code insert_plan(assay_store *store, const assay_run_record *r, int
         const assay_value v[] = {assay_v_int(run_id),    assay_v_text(p->name),     assay_v_u64(i + 1),
                                  assay_v_text(p->suite), assay_v_text(p->relation), assay_v_int(p->required),
                                  assay_v_text(p->text)};
-        code = INSERT(store, promise, v, error);
+        code = ASSAY_INSERT(store, promise, v, error);
     }
     for (size_t i = 0; i < r->plan_count && code == ASSAY_CODE_OK; i++) {
         const assay_plan_record *p = &r->plan[i];
@@ -116,7 +111,7 @@ static assay_code insert_plan(assay_store *store, const assay_run_record *r, int
                                  assay_v_text(p->case_json),
                                  assay_v_text(p->repro),
                                  assay_v_null()};
-        code = INSERT(store, check_plan, v, error);
+        code = ASSAY_INSERT(store, check_plan, v, error);
     }
     return code;
 }
@@ -160,7 +155,7 @@ assay_code assay_store_check_begin(assay_store *store, int64_t run_id, int64_t s
     if (code == ASSAY_CODE_OK) {
         const assay_value v[] = {assay_v_int(run_id), assay_v_int(seq), assay_v_int(found ? attempts + 1 : 1),
                                  assay_v_int(assay_wall_ms())};
-        code = INSERT(store, check_start, v, error);
+        code = ASSAY_INSERT(store, check_start, v, error);
     }
     return assay_txn_end(store, code, error);
 }
@@ -173,7 +168,7 @@ assay_code assay_store_tree(assay_store *store, int64_t run_id, const assay_tree
             assay_v_int(run_id),        assay_v_text(r->name),     assay_v_u64(r->tile_rows),
             assay_v_u64(r->row_words),  assay_v_u64(r->rows),      assay_v_u64(r->tiles),
             assay_v_u64(r->first_tile), assay_v_u64(r->all_tiles), assay_v_text(r->root)};
-        code = assay_txn_end(store, INSERT(store, digest_tree, v, error), error);
+        code = assay_txn_end(store, ASSAY_INSERT(store, digest_tree, v, error), error);
     }
     return code;
 }
@@ -190,7 +185,7 @@ assay_code assay_store_selftest(assay_store *store, int64_t run_id, const assay_
                                  assay_v_text(r->class_name), assay_v_text(r->suite),
                                  assay_v_text(r->expected),   assay_v_text(r->got),
                                  assay_v_text(r->detail)};
-        code = INSERT(store, selftest, v, error);
+        code = ASSAY_INSERT(store, selftest, v, error);
     }
     return assay_txn_end(store, code, error);
 }
@@ -232,7 +227,7 @@ static assay_code insert_promise_results(assay_store *store, int64_t run_id, ass
         const assay_value v[] = {assay_v_int(run_id), assay_v_text(list->item[i].name),
                                  assay_v_text(assay_promise_text(list->item[i].state)),
                                  assay_v_text(list->item[i].strength), assay_v_text(list->item[i].reason)};
-        code = INSERT(store, promise_result, v, error);
+        code = ASSAY_INSERT(store, promise_result, v, error);
     }
     sqlite3_free(list);
     return code;
@@ -252,7 +247,7 @@ assay_code assay_store_run_end(assay_store *store, int64_t run_id, assay_verdict
     if (code == ASSAY_CODE_OK) {
         const assay_value v[] = {assay_v_int(run_id), assay_v_text(assay_verdict_text(*verdict)),
                                  assay_v_text(why), assay_v_int(assay_wall_ms())};
-        code = INSERT(store, run_result, v, error);
+        code = ASSAY_INSERT(store, run_result, v, error);
     }
     if (code == ASSAY_CODE_OK) {
         code = assay_log_append(store, run_id, error);

@@ -1,13 +1,7 @@
 /* store_check.c - everything that one check found, in one transaction. */
 #include "clock.h"
+#include "dtype.h"
 #include "store_internal.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-#define INSERT(store, table, values, error)                                                                  \
-    assay_row_insert((store), ASSAY_TABLE_##table, (values), COUNT(values), (error))
 
 /* Where a detail row belongs. */
 typedef struct place {
@@ -16,20 +10,14 @@ typedef struct place {
     const assay_check_record *record;
 } place;
 
-static uint64_t bits_of(double x) {
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static assay_code insert_metrics(const place *at, assay_error *error) {
     assay_code code = ASSAY_CODE_OK;
     for (size_t i = 0; i < at->record->metric_count && code == ASSAY_CODE_OK; i++) {
         const assay_metric_record *m = &at->record->metrics[i];
         const assay_value v[] = {assay_v_int(at->run_id), assay_v_int(at->seq),
-                                 assay_v_text(m->name),   assay_v_u64(bits_of(m->value)),
+                                 assay_v_text(m->name),   assay_v_u64(assay_f64_bits(m->value)),
                                  assay_v_real(m->value),  assay_v_text(m->unit)};
-        code = INSERT(at->store, metric, v, error);
+        code = ASSAY_INSERT(at->store, metric, v, error);
     }
     return code;
 }
@@ -40,7 +28,7 @@ static assay_code insert_histogram(const place *at, assay_error *error) {
         const assay_histogram_record *h = &at->record->histogram[i];
         const assay_value v[] = {assay_v_int(at->run_id),  assay_v_int(at->seq),     assay_v_text(h->subject),
                                  assay_v_int(h->exponent), assay_v_int(h->distance), assay_v_u64(h->count)};
-        code = INSERT(at->store, ulp_histogram, v, error);
+        code = ASSAY_INSERT(at->store, ulp_histogram, v, error);
     }
     return code;
 }
@@ -49,14 +37,18 @@ static assay_code insert_elements(const place *at, assay_error *error) {
     assay_code code = ASSAY_CODE_OK;
     for (size_t i = 0; i < at->record->element_count && code == ASSAY_CODE_OK; i++) {
         const assay_element_record *e = &at->record->element[i];
-        const assay_value v[] = {
-            assay_v_int(at->run_id),    assay_v_int(at->seq),
-            assay_v_text(e->kind),      assay_v_int(e->rank),
-            assay_v_u64(e->row),        assay_v_u64(e->channel),
-            assay_v_u64(e->input_bits), assay_v_u64(e->got_bits),
-            assay_v_u64(e->want_bits),  e->has_golden ? assay_v_u64(bits_of(e->golden)) : assay_v_null(),
-            assay_v_real(e->ulp)};
-        code = INSERT(at->store, element, v, error);
+        const assay_value v[] = {assay_v_int(at->run_id),
+                                 assay_v_int(at->seq),
+                                 assay_v_text(e->kind),
+                                 assay_v_int(e->rank),
+                                 assay_v_u64(e->row),
+                                 assay_v_u64(e->channel),
+                                 assay_v_u64(e->input_bits),
+                                 assay_v_u64(e->got_bits),
+                                 assay_v_u64(e->want_bits),
+                                 e->has_golden ? assay_v_u64(assay_f64_bits(e->golden)) : assay_v_null(),
+                                 assay_v_real(e->ulp)};
+        code = ASSAY_INSERT(at->store, element, v, error);
     }
     return code;
 }
@@ -68,7 +60,7 @@ static assay_code insert_profile(const place *at, assay_error *error) {
         const assay_value v[] = {assay_v_int(at->run_id),   assay_v_int(at->seq),    assay_v_text(p->subject),
                                  assay_v_int(p->bin),       assay_v_real(p->x),      assay_v_real(p->max_abs),
                                  assay_v_real(p->mean_ulp), assay_v_real(p->max_ulp)};
-        code = INSERT(at->store, profile, v, error);
+        code = ASSAY_INSERT(at->store, profile, v, error);
     }
     return code;
 }
@@ -126,7 +118,7 @@ static assay_code insert_series(const place *at, assay_error *error) {
                 assay_v_text(s->scope),  assay_v_text(s->figure), assay_v_u64(s->rows),
                 assay_v_u64(s->bytes),   assay_v_u64(s->repeat),  assay_v_text(samples),
                 assay_v_text(positions), assay_v_text(s->flags)};
-            code = INSERT(at->store, series, v, error);
+            code = ASSAY_INSERT(at->store, series, v, error);
         }
         sqlite3_free(samples);
         sqlite3_free(positions);
@@ -146,7 +138,7 @@ static assay_code insert_witnesses(const place *at, assay_error *error) {
                                  assay_v_blob(w->input, w->input_bytes),
                                  assay_v_blob(w->got, w->got_bytes),
                                  assay_v_blob(w->want, w->want_bytes)};
-        code = INSERT(at->store, witness, v, error);
+        code = ASSAY_INSERT(at->store, witness, v, error);
     }
     return code;
 }
@@ -156,12 +148,11 @@ static assay_code insert_tiles(const place *at, assay_error *error) {
     for (size_t i = 0; i < at->record->tile_count && code == ASSAY_CODE_OK; i++) {
         const assay_tile_record *t = &at->record->tiles[i];
         uint8_t sums[16];
-        for (unsigned b = 0; b < 16; b++) {
-            sums[b] = (uint8_t)(t->sum[b / 8] >> (8 * (b % 8)));
-        }
+        assay_le64_put(t->sum[0], sums);
+        assay_le64_put(t->sum[1], sums + 8);
         const assay_value v[] = {assay_v_int(at->run_id), assay_v_text(t->name), assay_v_u64(t->number),
                                  assay_v_u64(t->rows), assay_v_blob(sums, sizeof sums)};
-        code = INSERT(at->store, digest_tile, v, error);
+        code = ASSAY_INSERT(at->store, digest_tile, v, error);
     }
     return code;
 }
@@ -176,7 +167,7 @@ static assay_code insert_outcome(const place *at, assay_error *error) {
                              assay_v_u64(r->bad),
                              assay_v_u64(r->duration_ns),
                              assay_v_int(assay_wall_ms())};
-    return INSERT(at->store, check_outcome, v, error);
+    return ASSAY_INSERT(at->store, check_outcome, v, error);
 }
 
 /* Records that contradict themselves never reach the evidence. */

@@ -1,13 +1,12 @@
 /* store_hash.c - the canonical form of a row and its hash (LOG.md). No knowledge of particular tables. */
+#include "dtype.h"
 #include "store_internal.h"
 
 #include <string.h>
 
 static void put_u64(assay_canon *canon, uint64_t value) {
     uint8_t bytes[8];
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    }
+    assay_le64_put(value, bytes);
     crypto_hash_sha256_update(&canon->state, bytes, sizeof bytes);
 }
 
@@ -39,11 +38,8 @@ void assay_canon_int(assay_canon *canon, int64_t value) {
 
 void assay_canon_real(assay_canon *canon, double value) {
     /* SQLite stores -0.0 as 0, so the sign of zero is not part of the form. */
-    const double stored = value == 0.0 ? 0.0 : value;
-    uint64_t bits = 0;
-    memcpy(&bits, &stored, sizeof bits);
     put_tag(canon, 'r');
-    put_u64(canon, bits);
+    put_u64(canon, assay_f64_bits(value == 0.0 ? 0.0 : value));
 }
 
 void assay_canon_text(assay_canon *canon, const void *text, size_t bytes) {

@@ -2,6 +2,7 @@
 #ifndef ASSAY_STORE_INTERNAL_H
 #define ASSAY_STORE_INTERNAL_H
 
+#include "digest.h"
 #include "store.h"
 #include "store_tables.h"
 
@@ -91,6 +92,15 @@ assay_value assay_v_blob(const void *bytes, size_t n);
 /* Inserts one row; `count` must be the number of columns without row_hash. */
 assay_code assay_row_insert(assay_store *store, assay_table_id table, const assay_value *values, int count,
                             assay_error *error);
+/* The same for an array of values and the name of the table. */
+#define ASSAY_INSERT(store, table, values, error)                                                            \
+    assay_row_insert((store), ASSAY_TABLE_##table, (values), (int)(sizeof(values) / sizeof((values)[0])),    \
+                     (error))
+/* Column as text; "" for NULL. */
+const char *assay_column_text(sqlite3_stmt *row, int column);
+/* The digest tile whose sums are in this column (16 bytes: sum[0], sum[1], little-endian); zero for anything
+ * else. */
+assay_tile assay_column_tile(sqlite3_stmt *row, int column);
 /* First free integer key of a table with an INTEGER PRIMARY KEY `column`; call inside a write transaction. */
 assay_code assay_row_next_id(assay_store *store, const char *table, const char *column, int64_t first,
                              int64_t *id, assay_error *error);
@@ -129,7 +139,5 @@ void assay_log_tree_add(assay_log_tree *tree, const uint8_t leaf[32]);
 void assay_log_tree_root(const assay_log_tree *tree, uint8_t root[32]); /* leaves >= 1 */
 /* Appends the run to run_log; inside the caller's transaction. */
 assay_code assay_log_append(assay_store *store, int64_t run_id, assay_error *error);
-/* 64 hex digits to 32 bytes; false when malformed (upper case included: the record has one spelling). */
-bool assay_hex_parse(const char *text, uint8_t *bytes, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* store_row.c - inserts rows: one prepared statement per table, row_hash computed by SQLite while it inserts.
- */
+/* store_row.c - inserts rows (one prepared statement per table, row_hash computed by SQLite while it
+ * inserts), reads single values, and holds transactions. */
 #include "store_internal.h"
 
 #include <math.h>
@@ -192,6 +192,21 @@ assay_code assay_query_int(assay_store *store, const char *sql, int64_t a, int64
     }
     (void)sqlite3_finalize(stmt);
     return code;
+}
+
+const char *assay_column_text(sqlite3_stmt *row, int column) {
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return text != NULL ? text : "";
+}
+
+assay_tile assay_column_tile(sqlite3_stmt *row, int column) {
+    const uint8_t *sums = sqlite3_column_blob(row, column);
+    assay_tile tile = {{0, 0}};
+    if (sums != NULL && sqlite3_column_bytes(row, column) == 16) {
+        tile.sum[0] = assay_le64_get(sums);
+        tile.sum[1] = assay_le64_get(sums + 8);
+    }
+    return tile;
 }
 
 assay_code assay_row_next_id(assay_store *store, const char *table, const char *column, int64_t first,

@@ -92,11 +92,6 @@ assay_code assay_schema_image(unsigned char **image, size_t *bytes, assay_error 
                : assay_fail(error, ASSAY_CODE_INTERNAL, "out of memory for a new evidence database");
 }
 
-static const char *column_text(sqlite3_stmt *stmt, int column) {
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-    return text != NULL ? text : "";
-}
-
 /* Objects of `ours` that `theirs` lacks or has with another text. `word` describes the first kind. */
 static int compare_one_way(sqlite3 *ours, sqlite3 *theirs, const char *word, bool texts,
                            void (*differs)(void *context, const char *line), void *context) {
@@ -109,18 +104,18 @@ static int compare_one_way(sqlite3 *ours, sqlite3 *theirs, const char *word, boo
                                 -1, &right, NULL);
     }
     while (rc == SQLITE_OK && (rc = sqlite3_step(left)) == SQLITE_ROW) {
-        (void)sqlite3_bind_text(right, 1, column_text(left, 0), -1, SQLITE_TRANSIENT);
-        (void)sqlite3_bind_text(right, 2, column_text(left, 1), -1, SQLITE_TRANSIENT);
+        (void)sqlite3_bind_text(right, 1, assay_column_text(left, 0), -1, SQLITE_TRANSIENT);
+        (void)sqlite3_bind_text(right, 2, assay_column_text(left, 1), -1, SQLITE_TRANSIENT);
         rc = sqlite3_step(right);
         if (rc == SQLITE_DONE) {
-            (void)snprintf(line, sizeof line, "schema: %s %s %.96s", word, column_text(left, 0),
-                           column_text(left, 1));
+            (void)snprintf(line, sizeof line, "schema: %s %s %.96s", word, assay_column_text(left, 0),
+                           assay_column_text(left, 1));
             differs(context, line);
         } else if (rc == SQLITE_ROW && texts &&
-                   (strcmp(column_text(left, 2), column_text(right, 0)) != 0 ||
-                    strcmp(column_text(left, 3), column_text(right, 1)) != 0)) {
+                   (strcmp(assay_column_text(left, 2), assay_column_text(right, 0)) != 0 ||
+                    strcmp(assay_column_text(left, 3), assay_column_text(right, 1)) != 0)) {
             (void)snprintf(line, sizeof line, "schema: the text of %s %.96s is not this version's",
-                           column_text(left, 0), column_text(left, 1));
+                           assay_column_text(left, 0), assay_column_text(left, 1));
             differs(context, line);
         }
         rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? sqlite3_reset(right) : rc;

@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *column_text(sqlite3_stmt *stmt, int column) {
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-    return text != NULL ? text : "";
-}
-
 static assay_code read_failure(sqlite3 *db, assay_error *error) {
     return assay_sqlite_fail(db, "evidence", ASSAY_CODE_INTERNAL, "deriving the verdict", error);
 }
@@ -35,15 +30,15 @@ static void tally_start(tally *t, const char *name, bool required) {
 /* Adds one check. A fail breaks the promise, required or not. All checks of an optional promise are owed to
  * it: otherwise it could be kept by one of them. */
 static void tally_add(tally *t, sqlite3_stmt *row) {
-    const char *name = column_text(row, 2);
+    const char *name = assay_column_text(row, 2);
     const bool required = sqlite3_column_int(row, 3) != 0 || !t->result.required;
-    const char *outcome_text = column_text(row, 5);
-    const char *reason = column_text(row, 6);
+    const char *outcome_text = assay_column_text(row, 5);
+    const char *reason = assay_column_text(row, 6);
     const bool judged = sqlite3_column_int64(row, 7) > 0;
     assay_outcome outcome = ASSAY_OUTCOME_ERROR;
     assay_strength strength = ASSAY_STRENGTH_SAMPLED;
     (void)assay_outcome_parse(outcome_text, &outcome);
-    (void)assay_strength_parse(column_text(row, 4), &strength);
+    (void)assay_strength_parse(assay_column_text(row, 4), &strength);
     t->owed = t->owed || required;
     if (outcome == ASSAY_OUTCOME_PASS && judged) {
         t->passed++;
@@ -98,9 +93,9 @@ assay_code assay_promise_derive(sqlite3 *db, int64_t run_id,
             rc = step;
             break;
         }
-        if (!open || strcmp(column_text(row, 0), t.name) != 0) {
+        if (!open || strcmp(assay_column_text(row, 0), t.name) != 0) {
             stop = open && !each(context, tally_finish(&t));
-            tally_start(&t, column_text(row, 0), sqlite3_column_int(row, 1) != 0);
+            tally_start(&t, assay_column_text(row, 0), sqlite3_column_int(row, 1) != 0);
             open = true;
         }
         if (sqlite3_column_type(row, 2) != SQLITE_NULL) {
@@ -167,7 +162,7 @@ static assay_code check_conditions(sqlite3 *db, int64_t run_id, char why[ASSAY_R
             rc = sqlite3_step(stmt);
         }
         if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
-            const char *value = rc == SQLITE_ROW ? column_text(stmt, 0) : "unknown";
+            const char *value = rc == SQLITE_ROW ? assay_column_text(stmt, 0) : "unknown";
             if (!condition_met(conditions[i].want, value)) {
                 const char *format = conditions[i].reason;
                 const char *hole = strstr(format, "%s");

@@ -48,11 +48,6 @@ bool assay_verify_next(assay_verifier *v, const char *what, sqlite3_stmt *row) {
     return false;
 }
 
-const char *assay_verify_text(sqlite3_stmt *row, int column) {
-    const char *text = (const char *)sqlite3_column_text(row, column);
-    return text != NULL ? text : "";
-}
-
 /* Appends "table(key=value, ...)" for the current row. The key columns come first in every table. */
 static void name_row(const assay_table *table, sqlite3_stmt *row, int first, char *text, size_t bytes) {
     size_t used = (size_t)snprintf(text, bytes, "%s(", table->name);
@@ -60,7 +55,7 @@ static void name_row(const assay_table *table, sqlite3_stmt *row, int first, cha
     for (const char *p = table->keys; *p != '\0' && used < bytes; column++) {
         const size_t n = strcspn(p, ",");
         const int wrote = snprintf(text + used, bytes - used, "%s%.*s=%.80s", p == table->keys ? "" : ", ",
-                                   (int)n, p, assay_verify_text(row, column));
+                                   (int)n, p, assay_column_text(row, column));
         used += (size_t)wrote;
         p += n + (p[n] == ',');
     }
@@ -107,7 +102,7 @@ static const assay_table *table_of(const char *name) {
 static void check_references(assay_verifier *v) {
     sqlite3_stmt *row = assay_verify_query(v, "file", "PRAGMA foreign_key_check");
     while (row != NULL && assay_verify_next(v, "file", row)) {
-        const assay_table *table = table_of(assay_verify_text(row, 0));
+        const assay_table *table = table_of(assay_column_text(row, 0));
         char name[512] = "";
         if (table != NULL) {
             char *sql = sqlite3_mprintf("SELECT %s FROM main.\"%w\" WHERE rowid=%lld", table->keys,
@@ -120,15 +115,15 @@ static void check_references(assay_verifier *v) {
             (void)sqlite3_finalize(key);
         }
         assay_verify_problem(v, "%s: refers to a row of table %s that is not there", name,
-                             assay_verify_text(row, 2));
+                             assay_column_text(row, 2));
     }
 }
 
 static void check_structure(assay_verifier *v) {
     sqlite3_stmt *row = assay_verify_query(v, "file", "PRAGMA integrity_check(100)");
     while (row != NULL && assay_verify_next(v, "file", row)) {
-        if (strcmp(assay_verify_text(row, 0), "ok") != 0) {
-            assay_verify_problem(v, "file: %s", assay_verify_text(row, 0));
+        if (strcmp(assay_column_text(row, 0), "ok") != 0) {
+            assay_verify_problem(v, "file: %s", assay_column_text(row, 0));
         }
     }
 }

@@ -1,6 +1,6 @@
 /* verify_derive.c - derives again what follows from the rows: contract hashes, metric values, digest roots,
  * the log of runs, promise states and verdicts. */
-#include "digest.h"
+#include "dtype.h"
 #include "verify_internal.h"
 
 #include <math.h>
@@ -15,12 +15,12 @@ void assay_verify_contracts(assay_verifier *v) {
     while (row != NULL && assay_verify_next(v, "contract", row)) {
         uint8_t hash[32];
         char hex[65];
-        const char *text = assay_verify_text(row, 2);
+        const char *text = assay_column_text(row, 2);
         assay_sha256(text, (size_t)sqlite3_column_bytes(row, 2), hash);
         assay_hex(hash, 32, hex);
-        if (strcmp(hex, assay_verify_text(row, 1)) != 0) {
+        if (strcmp(hex, assay_column_text(row, 1)) != 0) {
             assay_verify_problem(v, "contract(id=%lld): its text has SHA-256 %s, the row says %.64s",
-                                 (ll)sqlite3_column_int64(row, 0), hex, assay_verify_text(row, 1));
+                                 (ll)sqlite3_column_int64(row, 0), hex, assay_column_text(row, 1));
         }
     }
 }
@@ -30,16 +30,14 @@ void assay_verify_metrics(assay_verifier *v) {
     sqlite3_stmt *row = assay_verify_query(
         v, "metric", "SELECT run_id, seq, name, bits, value FROM metric ORDER BY run_id, seq, name");
     while (row != NULL && assay_verify_next(v, "metric", row)) {
-        const int64_t bits = sqlite3_column_int64(row, 3);
-        double exact = 0.0;
-        memcpy(&exact, &bits, sizeof exact);
+        const double exact = assay_f64_from_bits((uint64_t)sqlite3_column_int64(row, 3));
         const bool null = sqlite3_column_type(row, 4) == SQLITE_NULL;
         const double shown = sqlite3_column_double(row, 4);
         if (isnan(exact) ? !null : null || !(shown == exact)) {
             assay_verify_problem(
                 v, "metric(run_id=%lld, seq=%lld, name=%.80s): value is not the number of its bits",
                 (ll)sqlite3_column_int64(row, 0), (ll)sqlite3_column_int64(row, 1),
-                assay_verify_text(row, 2));
+                assay_column_text(row, 2));
         }
     }
 }
@@ -69,12 +67,8 @@ static uint64_t root_from_tiles(assay_verifier *v, const tree_row *tree, uint8_t
     (void)sqlite3_bind_int64(row, 1, tree->run_id);
     (void)sqlite3_bind_text(row, 2, tree->name, -1, SQLITE_STATIC);
     while (assay_verify_next(v, "digest_tile", row)) {
-        assay_tile tile = {{0, 0}};
+        const assay_tile tile = assay_column_tile(row, 2);
         uint8_t leaf[32];
-        const uint8_t *sums = sqlite3_column_blob(row, 2);
-        for (unsigned b = 0; sums != NULL && sqlite3_column_bytes(row, 2) == 16 && b < 16; b++) {
-            tile.sum[b / 8] |= (uint64_t)sums[b] << (8 * (b % 8));
-        }
         if (u64_at(row, 0) != tree->first_tile + merkle.leaves) {
             *why = "the numbers of its tiles have a gap";
         }
@@ -109,13 +103,13 @@ void assay_verify_trees(assay_verifier *v) {
         uint8_t root[32];
         char hex[65] = "";
         const char *why = NULL;
-        (void)snprintf(tree.name, sizeof tree.name, "%s", assay_verify_text(row, 1));
+        (void)snprintf(tree.name, sizeof tree.name, "%s", assay_column_text(row, 1));
         /* A tree of which only the root is known (prove --against ROOT) has no tiles to derive it from. */
         if (root_from_tiles(v, &tree, root, &why) == 0) {
             continue;
         }
         assay_hex(root, 32, hex);
-        if (why == NULL && strcmp(hex, assay_verify_text(row, 7)) != 0) {
+        if (why == NULL && strcmp(hex, assay_column_text(row, 7)) != 0) {
             why = "its tiles give another root";
         }
         if (why != NULL) {
@@ -137,20 +131,20 @@ static void check_log_row(assay_verifier *v, sqlite3_stmt *row, assay_log_tree *
         assay_verify_problem(v, "run_log(idx=%lld): the rows of run %lld cannot be read", idx, run_id);
     }
     assay_hex(leaf, 32, hex);
-    if (strcmp(hex, assay_verify_text(row, 2)) != 0) {
+    if (strcmp(hex, assay_column_text(row, 2)) != 0) {
         assay_verify_problem(v,
                              "run_log(idx=%lld): the leaf does not match run(id=%lld): a row of the run was "
                              "deleted, added or changed, "
                              "or the leaf was",
                              idx, run_id);
     }
-    if (!assay_hex_parse(assay_verify_text(row, 2), stored, 32)) {
+    if (!assay_hex_parse(assay_column_text(row, 2), stored, 32)) {
         assay_verify_problem(v, "run_log(idx=%lld): the leaf is not 64 hex digits", idx);
     }
     assay_log_tree_add(tree, stored);
     assay_log_tree_root(tree, root);
     assay_hex(root, 32, hex);
-    if (strcmp(hex, assay_verify_text(row, 3)) != 0) {
+    if (strcmp(hex, assay_column_text(row, 3)) != 0) {
         assay_verify_problem(v, "run_log(idx=%lld): the root does not match the leaves up to here", idx);
     }
 }
@@ -188,14 +182,14 @@ static bool check_promise(void *context, const assay_promise_result *r) {
         assay_verify_problem(walk->v,
                              "promise(run_id=%lld, name=%s): the finished run has no promise_result for it",
                              (ll)walk->run_id, r->name);
-    } else if (strcmp(assay_verify_text(row, 0), assay_promise_text(r->state)) != 0 ||
-               strcmp(assay_verify_text(row, 1), r->strength) != 0 ||
-               strcmp(assay_verify_text(row, 2), r->reason) != 0) {
+    } else if (strcmp(assay_column_text(row, 0), assay_promise_text(r->state)) != 0 ||
+               strcmp(assay_column_text(row, 1), r->strength) != 0 ||
+               strcmp(assay_column_text(row, 2), r->reason) != 0) {
         assay_verify_problem(walk->v,
                              "promise_result(run_id=%lld, name=%s): says %.20s (%.10s) '%.120s', the checks "
                              "say %s (%s) '%.120s'",
-                             (ll)walk->run_id, r->name, assay_verify_text(row, 0), assay_verify_text(row, 1),
-                             assay_verify_text(row, 2), assay_promise_text(r->state), r->strength, r->reason);
+                             (ll)walk->run_id, r->name, assay_column_text(row, 0), assay_column_text(row, 1),
+                             assay_column_text(row, 2), assay_promise_text(r->state), r->strength, r->reason);
     }
     (void)sqlite3_reset(row);
     return true;
@@ -218,11 +212,11 @@ static void check_run(verdict_walk *walk, sqlite3_stmt *run) {
                              (ll)walk->run_id, (unsigned long long)u64_at(run, 3),
                              (unsigned long long)walk->derived);
     }
-    if (strcmp(assay_verify_text(run, 1), assay_verdict_text(verdict)) != 0 ||
-        strcmp(assay_verify_text(run, 2), reason) != 0) {
+    if (strcmp(assay_column_text(run, 1), assay_verdict_text(verdict)) != 0 ||
+        strcmp(assay_column_text(run, 2), reason) != 0) {
         assay_verify_problem(walk->v,
                              "run_result(run_id=%lld): says %.20s '%.160s', the rows say %s '%.160s'",
-                             (ll)walk->run_id, assay_verify_text(run, 1), assay_verify_text(run, 2),
+                             (ll)walk->run_id, assay_column_text(run, 1), assay_column_text(run, 2),
                              assay_verdict_text(verdict), reason);
     }
 }

@@ -19,7 +19,6 @@ void assay_verify_unreadable(assay_verifier *v, const char *what, int rc);
 sqlite3_stmt *assay_verify_query(assay_verifier *v, const char *what, const char *sql);
 /* The next row: true while there is one; at the end finalises, and says what went wrong if something did. */
 bool assay_verify_next(assay_verifier *v, const char *what, sqlite3_stmt *row);
-const char *assay_verify_text(sqlite3_stmt *row, int column); /* "" for NULL */
 
 /* Each re-derives one kind of thing. */
 void assay_verify_contracts(assay_verifier *v);

@@ -48,21 +48,51 @@ void assay_hex(const uint8_t *bytes, size_t n, char *hex) {
     hex[2 * n] = '\0';
 }
 
+bool assay_hex_parse(const char *hex, uint8_t *bytes, size_t n) {
+    if (strlen(hex) != 2 * n || strspn(hex, "0123456789abcdef") != 2 * n) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        unsigned value = 0;
+        for (size_t j = 0; j < 2; j++) {
+            const char c = hex[2 * i + j];
+            value = value * 16 + (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+        }
+        bytes[i] = (uint8_t)value;
+    }
+    return true;
+}
+
+void assay_le64_put(uint64_t value, uint8_t bytes[8]) {
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+uint64_t assay_le64_get(const uint8_t bytes[8]) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        value |= (uint64_t)bytes[i] << (8 * i);
+    }
+    return value;
+}
+
 void assay_tile_leaf(const assay_tile *tile, uint64_t number, uint64_t rows, uint64_t row_words,
                      uint8_t leaf[ASSAY_HASH_BYTES]) {
     const uint64_t fields[] = {number, rows, row_words, tile->sum[0], tile->sum[1]};
     uint8_t message[1 + sizeof fields] = {0x00};
-    for (size_t i = 0; i < sizeof fields; i++) {
-        message[1 + i] = (uint8_t)(fields[i / 8] >> (8 * (i % 8)));
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        assay_le64_put(fields[i], message + 1 + 8 * i);
     }
     assay_sha256(message, sizeof message, leaf);
 }
 
-static void node_hash(const uint8_t *left, const uint8_t *right, uint8_t *out) {
+void assay_merkle_node(const uint8_t left[ASSAY_HASH_BYTES], const uint8_t right[ASSAY_HASH_BYTES],
+                       uint8_t node[ASSAY_HASH_BYTES]) {
     uint8_t message[1 + 2 * ASSAY_HASH_BYTES] = {0x01};
     memcpy(message + 1, left, ASSAY_HASH_BYTES);
     memcpy(message + 1 + ASSAY_HASH_BYTES, right, ASSAY_HASH_BYTES);
-    assay_sha256(message, sizeof message, out);
+    assay_sha256(message, sizeof message, node);
 }
 
 /* The largest power of two below n (n >= 2). */
@@ -81,7 +111,7 @@ void assay_merkle_root(const uint8_t (*leaves)[ASSAY_HASH_BYTES], size_t n, uint
     const size_t split = left_size(n);
     assay_merkle_root(leaves, split, left);
     assay_merkle_root(leaves + split, n - split, right);
-    node_hash(left, right, root);
+    assay_merkle_node(left, right, root);
 }
 
 static bool roots_equal(const uint8_t (*a)[ASSAY_HASH_BYTES], const uint8_t (*b)[ASSAY_HASH_BYTES],

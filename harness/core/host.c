@@ -2,6 +2,7 @@
  *
  * It shares its address space with the candidate and is therefore not trusted by the judge. Nothing that the
  * candidate changes (MXCSR, signal handlers, threads, limits) is repaired between calls. */
+#include "clock.h"
 #include "host_adapter.h"
 #include "host_space.h"
 #include "protocol.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EXIT_PROTOCOL 2
@@ -43,12 +43,6 @@ typedef struct invocation {
     assay_status status;
     uint64_t ns;
 } invocation;
-
-static uint64_t raw_ns(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool send_line(host *h) {
     size_t done = 0;
@@ -83,14 +77,14 @@ static bool receive(host *h, assay_message *message) {
 
 static void *invoke(void *context) {
     invocation *v = context;
-    const uint64_t start = raw_ns();
+    const uint64_t start = assay_clock_ns();
     for (int64_t i = 0; i < v->repeat; i++) {
         v->status = v->entry(v->call);
         if (v->status != ASSAY_OK) {
             break;
         }
     }
-    v->ns = raw_ns() - start;
+    v->ns = assay_clock_ns() - start;
     return NULL;
 }
 
@@ -171,8 +165,8 @@ static assay_status run_call(host *h, assay_message *m, uint64_t *ns) {
     }
     h->message[0] = '\0';
     if (!h->space->bind(h->space, m, &error)) {
-        if (error.code ==
-            ASSAY_CODE_INTERNAL) { /* this process cannot map the arena any more: a fresh one can */
+        if (error.code == ASSAY_CODE_INTERNAL) {
+            /* This process cannot map the arena any more: a fresh one can. */
             (void)fprintf(stderr, "worker host: %s\n", error.text);
             _exit(EXIT_MAPPING);
         }
@@ -225,7 +219,6 @@ static int serve(host *h) {
 
 /* Loads the adapter and opens its memory space; the hello (new reference) says how that went. */
 static json_t *introduce(host *h, const char *path, const assay_message *judge, assay_error *error) {
-    json_t *hello = NULL;
     if (judge->protocol != ASSAY_PROTOCOL_VERSION) {
         (void)assay_fail(error, ASSAY_CODE_USAGE, "the judge speaks protocol %lld, this worker %d",
                          (long long)judge->protocol, ASSAY_PROTOCOL_VERSION);
@@ -245,8 +238,7 @@ static json_t *introduce(host *h, const char *path, const assay_message *judge, 
     if (h->operators == NULL || h->space == NULL) {
         return NULL;
     }
-    hello = assay_adapter_hello(h->info, error);
-    return hello;
+    return assay_adapter_hello(h->info, error);
 }
 
 static bool started_by_judge(void) {

@@ -1,6 +1,7 @@
 /* philox.c - Philox4x32-10 and the maps from its words to floats, as specified in harness/GENERATOR.md. */
 #include "philox.h"
 
+#include "digest.h"
 #include "philox_private.h"
 
 #include <math.h>
@@ -28,11 +29,6 @@ void assay_philox4x32(const uint32_t counter[4], assay_philox_key key, uint32_t 
     out[3] = c3;
 }
 
-/* Little-endian words of the first 8 bytes of the hash. */
-static uint32_t word_le(const unsigned char *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 assay_philox_key assay_philox_key_of(const char *contract, const char *case_name, const char *tensor,
                                      uint64_t seed) {
     const char *const names[] = {contract, case_name, tensor};
@@ -43,12 +39,11 @@ assay_philox_key assay_philox_key_of(const char *contract, const char *case_name
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         (void)crypto_hash_sha256_update(&state, (const unsigned char *)names[i], strlen(names[i]) + 1);
     }
-    for (unsigned i = 0; i < 8; i++) {
-        seed_le[i] = (unsigned char)(seed >> (8 * i));
-    }
+    assay_le64_put(seed, seed_le);
     (void)crypto_hash_sha256_update(&state, seed_le, sizeof seed_le);
     (void)crypto_hash_sha256_final(&state, hash);
-    return (assay_philox_key){{word_le(hash), word_le(hash + 4)}};
+    const uint64_t words = assay_le64_get(hash);
+    return (assay_philox_key){{(uint32_t)words, (uint32_t)(words >> 32)}};
 }
 
 /* Block `number` of the stream of `key`: the counter is the 64-bit block number in words 0 (low) and 1

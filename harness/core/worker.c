@@ -1,19 +1,12 @@
-/* worker.c - the judge's handle: calls, losses and restarts. See worker.h for the contract.
- *
- * A call is in one of three states: none, in flight, or lost before it could be sent (then the wait reports
- * it). */
+/* worker.c - the judge's handle: calls, losses and restarts. See worker.h for the contract. */
 #include "worker_private.h"
+
+#include "clock.h"
+#include "digest.h"
 
 #include <sodium/randombytes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static uint64_t raw_ns(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void assay_worker_restart(assay_worker *worker) {
     if (worker->process.pid >= 0) {
@@ -21,8 +14,7 @@ void assay_worker_restart(assay_worker *worker) {
         worker->line.used = 0;
         worker->line.failed = false;
         assay_write_plain(&worker->line, ASSAY_MESSAGE_EXIT, NULL);
-        const bool polite =
-            idle && assay_process_send(&worker->process, &worker->line, assay_process_now_ns());
+        const bool polite = idle && assay_process_send(&worker->process, &worker->line, assay_deadline_ns());
         assay_process_end(&worker->process, polite ? EXIT_PATIENCE_MS : 0, NULL, 0);
     }
     if (worker->flight == FLIGHT_SENT) {
@@ -46,8 +38,7 @@ void assay_worker_close(assay_worker *worker) {
     free(worker);
 }
 
-/* ---- what the handle knows
- * --------------------------------------------------------------------------------------- */
+/* ---- what the handle knows ---- */
 
 const assay_worker_info *assay_worker_get_info(const assay_worker *worker) {
     return &worker->info;
@@ -75,19 +66,12 @@ unsigned assay_worker_generation(const assay_worker *worker) {
     return worker->generation;
 }
 
-/* ---- calls
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 static void fresh_id(char id[17]) {
-    static const char hex[] = "0123456789abcdef";
     uint8_t bytes[8];
     randombytes_buf(bytes, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        id[2 * i] = hex[bytes[i] >> 4];
-        id[2 * i + 1] = hex[bytes[i] & 15];
-    }
-    id[16] = '\0';
+    assay_hex(bytes, sizeof bytes, id);
 }
 
 static bool compose(assay_worker *w, const assay_call_spec *spec, assay_error *error) {
@@ -137,7 +121,7 @@ bool assay_worker_send(assay_worker *worker, const assay_call_spec *spec, assay_
         return false;
     }
     w->timeout_ms = spec->timeout_ms == 0 ? w->call_timeout_ms : spec->timeout_ms;
-    w->sent_raw_ns = raw_ns();
+    w->sent_raw_ns = assay_clock_ns();
     if (w->flight == FLIGHT_LOST) {
         return true;
     }
@@ -149,8 +133,8 @@ bool assay_worker_send(assay_worker *worker, const assay_call_spec *spec, assay_
         w->flight = FLIGHT_LOST;
         return true;
     }
-    w->deadline_ns = assay_process_now_ns() + (uint64_t)w->timeout_ms * 1000000u;
-    w->sent_raw_ns = raw_ns();
+    w->deadline_ns = assay_deadline_ns() + (uint64_t)w->timeout_ms * 1000000u;
+    w->sent_raw_ns = assay_clock_ns();
     if (assay_process_send(&w->process, &w->line, w->deadline_ns)) {
         w->flight = FLIGHT_SENT;
     } else {
@@ -196,7 +180,7 @@ bool assay_worker_wait(assay_worker *worker, assay_call_reply *reply, assay_erro
     *reply = (assay_call_reply){.result = ASSAY_CALL_LOST, .status = ASSAY_INTERNAL};
     if (w->flight == FLIGHT_SENT) {
         const assay_wait_end end = assay_process_wait(&w->process, w->deadline_ns, &line, &n);
-        reply->judge_ns = raw_ns() - w->sent_raw_ns;
+        reply->judge_ns = assay_clock_ns() - w->sent_raw_ns;
         if (end != ASSAY_WAIT_LINE) {
             assay_worker_lose_wait(w, end, w->timeout_ms);
         } else {

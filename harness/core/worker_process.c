@@ -5,22 +5,17 @@
  * others yet. */
 #include "worker_process.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define KILL_PATIENCE_MS 20000
-
-uint64_t assay_process_now_ns(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 bool assay_process_init(assay_process *process, assay_error *error) {
     *process = (assay_process){.pid = -1, .pidfd = -1, .socket = -1, .stderr_fd = -1};
@@ -111,7 +106,7 @@ const char *assay_process_tail(assay_process *process) {
 
 /* Milliseconds until the deadline, rounded up, as poll wants them. */
 static int remaining_ms(uint64_t deadline_ns) {
-    const uint64_t now = assay_process_now_ns();
+    const uint64_t now = assay_deadline_ns();
     if (now >= deadline_ns) {
         return 0;
     }
@@ -130,7 +125,7 @@ bool assay_process_send(assay_process *process, const assay_line *line, uint64_t
         }
         if (errno == EAGAIN) {
             struct pollfd ready = {.fd = process->socket, .events = POLLOUT};
-            if (poll(&ready, 1, remaining_ms(deadline_ns)) == 0 && assay_process_now_ns() >= deadline_ns) {
+            if (poll(&ready, 1, remaining_ms(deadline_ns)) == 0 && assay_deadline_ns() >= deadline_ns) {
                 return false;
             }
         } else if (errno != EINTR) {
@@ -193,7 +188,7 @@ assay_wait_end assay_process_wait(assay_process *process, uint64_t deadline_ns, 
             /* Dead, but a last line may have arrived since; helpers may still hold the socket open. */
             return take(process, false, &end, line, n) && end == ASSAY_WAIT_LINE ? end : ASSAY_WAIT_DEAD;
         }
-        if (assay_process_now_ns() >= deadline_ns) {
+        if (assay_deadline_ns() >= deadline_ns) {
             return ASSAY_WAIT_DEADLINE;
         }
     }
@@ -208,13 +203,13 @@ bool assay_process_has_input(assay_process *process) {
 }
 
 static bool ended_within(const assay_process *p, int ms) {
-    const uint64_t deadline = assay_process_now_ns() + (uint64_t)ms * 1000000u;
+    const uint64_t deadline = assay_deadline_ns() + (uint64_t)ms * 1000000u;
     for (;;) {
         struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
         if (poll(&fd, 1, remaining_ms(deadline)) > 0) {
             return true;
         }
-        if (assay_process_now_ns() >= deadline) {
+        if (assay_deadline_ns() >= deadline) {
             return false;
         }
     }

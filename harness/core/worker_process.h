@@ -33,7 +33,9 @@ bool assay_process_init(assay_process *process, assay_error *error);
 void assay_process_free(assay_process *process);
 assay_code assay_process_start(assay_process *process, const char *const *argv, const assay_arena *arena,
                                size_t memory_limit_bytes, assay_error *error);
-/* Sends the whole line before the deadline; false when it cannot (peer gone, or not reading). */
+/* Deadlines are times of assay_deadline_ns (clock.h).
+ *
+ * Sends the whole line before the deadline; false when it cannot (peer gone, or not reading). */
 bool assay_process_send(assay_process *process, const assay_line *line, uint64_t deadline_ns);
 /* Waits for a line; *line and *n are set for ASSAY_WAIT_LINE. */
 assay_wait_end assay_process_wait(assay_process *process, uint64_t deadline_ns, const char **line, size_t *n);
@@ -46,6 +48,5 @@ bool assay_process_has_ended(const assay_process *process);
 void assay_process_end(assay_process *process, unsigned patience_ms, char *text, size_t text_bytes);
 /* The captured end of stderr as one printable line; "" when nothing was written. */
 const char *assay_process_tail(assay_process *process);
-uint64_t assay_process_now_ns(void); /* CLOCK_MONOTONIC, the clock of the deadlines */
 
 #endif

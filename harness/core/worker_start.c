@@ -1,6 +1,8 @@
 /* worker_start.c - opening a handle, starting its process, and losing it. */
 #include "worker_private.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,7 @@
 #define DEFAULT_START_MS     60000u
 #define DEFAULT_CALL_MS      30000u
 
-/* ---- losing a process
- * ----------------------------------------------------------------------------------------- */
+/* ---- losing a process ---- */
 
 void assay_worker_lose(assay_worker *w, unsigned patience_ms, const char *what) {
     char how[80];
@@ -55,8 +56,7 @@ void assay_worker_lose_wait(assay_worker *w, assay_wait_end end, unsigned timeou
     }
 }
 
-/* ---- starting
- * -------------------------------------------------------------------------------------------------- */
+/* ---- starting ---- */
 
 static void take_hello(assay_worker *w, assay_message *hello) {
     assay_message_free(&w->hello);
@@ -110,10 +110,8 @@ static bool receive_hello(assay_worker *w, uint64_t deadline_ns) {
     return true;
 }
 
-/* Starts a fresh process and exchanges hellos. REFUSED (w->reason set) when the candidate is to blame,
- * INTERNAL when we are. */
 assay_code assay_worker_start(assay_worker *w, assay_error *error) {
-    const uint64_t deadline = assay_process_now_ns() + (uint64_t)w->start_timeout_ms * 1000000u;
+    const uint64_t deadline = assay_deadline_ns() + (uint64_t)w->start_timeout_ms * 1000000u;
     const assay_code code = assay_process_start(&w->process, w->argv, w->arena, w->memory_limit_bytes, error);
     if (code == ASSAY_CODE_USAGE && w->external) {
         (void)snprintf(w->reason, sizeof w->reason, "%.250s", error->text);
