@@ -3,18 +3,25 @@
 
 #include <string.h>
 
-typedef enum field_kind { TEXT, ID, NATURAL, POSITIVE, BOOLEAN, ARRAY, OBJECT } field_kind;
+typedef enum field_kind { TEXT, ID, NATURAL, POSITIVE, BOOLEAN, ARRAY, ANY } field_kind;
 
-/* One key of a message. `at` is the offset in assay_message of the value: const char *, int64_t, bool or
- * const json_t *. */
+typedef enum field_use {
+    REQUIRED,
+    OPTIONAL,
+    PARKED
+} field_use; /* PARKED: required, `finish` reads the value */
+
+/* One key of a message. `at` is the offset of the value in assay_message, or in `parked`: const char *,
+ * int64_t, bool or const json_t *. */
 typedef struct field {
     const char *key;
     size_t at;
     field_kind kind;
-    bool optional;
+    field_use use;
 } field;
 
-#define AT(member) offsetof(assay_message, member)
+#define AT(member)   offsetof(assay_message, member)
+#define PARK(member) offsetof(parked, member)
 
 bool assay_parse_fault(parse *p, const char *key, const char *text) {
     (void)snprintf(p->key, sizeof p->key, "%s", key);
@@ -37,29 +44,33 @@ const char *assay_message_text(assay_message_type type) {
     return (unsigned)type < ASSAY_MESSAGE_COUNT ? message_types[type] : "unknown";
 }
 
-static const field hello_judge_fields[] = {{"protocol", AT(protocol), NATURAL, false},
-                                           {"arena_bytes", AT(arena_bytes), POSITIVE, false},
-                                           {"page_bytes", AT(page_bytes), POSITIVE, false},
+static const field hello_judge_fields[] = {{"protocol", AT(protocol), NATURAL, REQUIRED},
+                                           {"arena_bytes", AT(arena_bytes), POSITIVE, REQUIRED},
+                                           {"page_bytes", AT(page_bytes), POSITIVE, REQUIRED},
                                            {0}};
-static const field hello_worker_fields[] = {{"protocol", AT(protocol), NATURAL, false},
-                                            {"name", AT(name), TEXT, false},
-                                            {"version", AT(version), TEXT, false},
-                                            {"description", AT(description), TEXT, true},
-                                            {"lineage", AT(lineage), TEXT, true},
-                                            {"guards", AT(guards), BOOLEAN, false},
-                                            {"operators", AT(operators), ARRAY, false},
-                                            {"knobs", AT(knobs), ARRAY, true},
-                                            {0}};
+static const field hello_worker_fields[] = {
+    {"protocol", AT(protocol), NATURAL, REQUIRED}, {"name", AT(name), TEXT, REQUIRED},
+    {"version", AT(version), TEXT, REQUIRED},      {"description", AT(description), TEXT, OPTIONAL},
+    {"lineage", AT(lineage), TEXT, OPTIONAL},      {"guards", AT(guards), BOOLEAN, REQUIRED},
+    {"operators", AT(operators), ARRAY, REQUIRED}, {"knobs", AT(knobs), ARRAY, OPTIONAL},
+    {"memory", PARK(memory), TEXT, PARKED},        {0}};
 static const field hello_refusal_fields[] = {
-    {"protocol", AT(protocol), NATURAL, false}, {"error", AT(error), TEXT, false}, {0}};
-static const field call_fields[] = {{"id", AT(id), ID, false},
-                                    {"op", AT(op), TEXT, false},
-                                    {"repeat", AT(repeat), POSITIVE, false},
-                                    {"other_thread", AT(other_thread), BOOLEAN, false},
+    {"protocol", AT(protocol), NATURAL, REQUIRED}, {"error", AT(error), TEXT, REQUIRED}, {0}};
+static const field call_fields[] = {{"id", AT(id), ID, REQUIRED},
+                                    {"op", AT(op), TEXT, REQUIRED},
+                                    {"repeat", AT(repeat), POSITIVE, REQUIRED},
+                                    {"other_thread", AT(other_thread), BOOLEAN, REQUIRED},
+                                    {"pass", PARK(pass), TEXT, PARKED},
+                                    {"attrs", PARK(attrs), ANY, PARKED},
+                                    {"inputs", PARK(inputs), ANY, PARKED},
+                                    {"outputs", PARK(outputs), ANY, PARKED},
                                     {0}};
-static const field result_fields[] = {
-    {"id", AT(id), ID, false}, {"message", AT(text), TEXT, false}, {"ns", AT(ns), NATURAL, false}, {0}};
-static const field id_fields[] = {{"id", AT(id), ID, false}, {0}};
+static const field result_fields[] = {{"id", AT(id), ID, REQUIRED},
+                                      {"message", AT(text), TEXT, REQUIRED},
+                                      {"ns", AT(ns), NATURAL, REQUIRED},
+                                      {"status", PARK(status), TEXT, PARKED},
+                                      {0}};
+static const field id_fields[] = {{"id", AT(id), ID, REQUIRED}, {0}};
 static const field no_fields[] = {{0}};
 
 static const field *const message_fields[] = {
@@ -72,29 +83,12 @@ static const field *const message_fields[] = {
     [ASSAY_MESSAGE_EXIT] = no_fields,
 };
 
-/* Keys whose values `finish` reads, per message. */
-typedef struct parked_field {
-    const char *key;
-    size_t at;
-    assay_message_type type;
-    bool text; /* else array or object */
-} parked_field;
-
-static const parked_field parked_fields[] = {
-    {"memory", offsetof(parked, memory), ASSAY_MESSAGE_HELLO_WORKER, true},
-    {"pass", offsetof(parked, pass), ASSAY_MESSAGE_CALL, true},
-    {"attrs", offsetof(parked, attrs), ASSAY_MESSAGE_CALL, false},
-    {"inputs", offsetof(parked, inputs), ASSAY_MESSAGE_CALL, false},
-    {"outputs", offsetof(parked, outputs), ASSAY_MESSAGE_CALL, false},
-    {"status", offsetof(parked, status), ASSAY_MESSAGE_RESULT, true},
-};
-
 static bool is_id(const char *text) {
     return strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16;
 }
 
 static bool read_field(parse *p, const field *f, const json_t *value) {
-    char *target = (char *)p->m + f->at;
+    char *target = (f->use == PARKED ? (char *)&p->parked : (char *)p->m) + f->at;
     switch (f->kind) {
     case TEXT:
     case ID:
@@ -120,9 +114,9 @@ static bool read_field(parse *p, const field *f, const json_t *value) {
         *(bool *)(void *)target = json_is_true(value);
         return true;
     case ARRAY:
-    case OBJECT:
-        if (f->kind == ARRAY ? !json_is_array(value) : !json_is_object(value)) {
-            return assay_parse_fault(p, f->key, f->kind == ARRAY ? "must be an array" : "must be an object");
+    case ANY:
+        if (f->kind == ARRAY && !json_is_array(value)) {
+            return assay_parse_fault(p, f->key, "must be an array");
         }
         *(const json_t **)(void *)target = value;
         return true;
@@ -135,7 +129,7 @@ static bool read_fields(parse *p, const field *fields, size_t *seen) {
     for (const field *f = fields; f->key != NULL; f++) {
         const json_t *value = json_object_get(p->m->root, f->key);
         if (value == NULL) {
-            if (!f->optional) {
+            if (f->use != OPTIONAL) {
                 return assay_parse_fault(p, f->key, "is missing");
             }
             continue;
@@ -148,32 +142,7 @@ static bool read_fields(parse *p, const field *fields, size_t *seen) {
     return true;
 }
 
-static bool read_parked(parse *p, size_t *seen) {
-    for (size_t i = 0; i < sizeof parked_fields / sizeof *parked_fields; i++) {
-        const parked_field *f = &parked_fields[i];
-        if (f->type != p->m->type) {
-            continue;
-        }
-        const json_t *value = json_object_get(p->m->root, f->key);
-        char *target = (char *)&p->parked + f->at;
-        if (value == NULL) {
-            return assay_parse_fault(p, f->key, "is missing");
-        }
-        if (f->text) {
-            if (!json_is_string(value)) {
-                return assay_parse_fault(p, f->key, "must be a string");
-            }
-            *(const char **)(void *)target = json_string_value(value);
-        } else {
-            *(const json_t **)(void *)target = value;
-        }
-        (*seen)++;
-    }
-    return true;
-}
-
-/* ---- hello and result -------------------------------------------------------------------------------------
- */
+/* ---- hello and result ---- */
 
 static bool read_operators(parse *p) {
     const size_t n = json_array_size(p->m->operators);
@@ -277,8 +246,7 @@ static bool read_message(parse *p) {
     }
     const bool refusal =
         p->m->type == ASSAY_MESSAGE_HELLO_WORKER && json_object_get(p->m->root, "error") != NULL;
-    if (!read_fields(p, refusal ? hello_refusal_fields : message_fields[p->m->type], &seen) ||
-        (!refusal && !read_parked(p, &seen))) {
+    if (!read_fields(p, refusal ? hello_refusal_fields : message_fields[p->m->type], &seen)) {
         return false;
     }
     if (seen != json_object_size(p->m->root)) {
