@@ -1,9 +1,9 @@
 /* store_file.c - evidence databases as files: judged before SQLite may interpret them, and created whole or
  * not at all. */
+#include "file.h"
 #include "store_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,71 +135,16 @@ assay_code assay_file_inspect(const char *path, bool *exists, assay_error *error
                                         path, sqlite3_errstr(rc));
 }
 
-static bool write_all(int fd, const unsigned char *bytes, size_t n) {
-    while (n > 0) {
-        const ssize_t w = write(fd, bytes, n);
-        if (w < 0 && errno == EINTR) {
-            continue;
-        }
-        if (w <= 0) {
-            return false;
-        }
-        bytes += w;
-        n -= (size_t)w;
-    }
-    return true;
-}
-
-static void sync_directory(const char *path) {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    const size_t n = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    if (n >= sizeof folder) {
-        return;
-    }
-    memcpy(folder, n == 0 ? "." : path, n == 0 ? 1 : n);
-    folder[n == 0 ? 1 : n] = '\0';
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        (void)close(fd);
-    }
-}
-
-/* Written beside its place, synced, linked to its name. When another process wins,
- * its file stays. */
 assay_code assay_file_create(const char *path, assay_error *error) {
     unsigned char *image = NULL;
     size_t bytes = 0;
-    char name[PATH_MAX];
-    const int n = snprintf(name, sizeof name, "%s.new-XXXXXX", path);
-    if (n < 0 || (size_t)n >= sizeof name) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "evidence database '%.200s...': the path is too long",
-                          path);
-    }
     const assay_code code = assay_schema_image(&image, &bytes, error);
     if (code != ASSAY_CODE_OK) {
         return code;
     }
-    const int fd = mkostemp(name, O_CLOEXEC);
-    bool ok = fd >= 0;
-    if (ok) {
-        const mode_t mask = umask(0);
-        (void)umask(mask);
-        ok = write_all(fd, image, bytes) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
-        ok = ok && (link(name, path) == 0 || (errno == EEXIST && access(path, F_OK) == 0) ||
-                    ((errno == EPERM || errno == ENOTSUP) && rename(name, path) == 0));
-        const int saved = errno;
-        (void)close(fd);
-        (void)unlink(name); /* after rename there is nothing to remove */
-        errno = saved;
-    }
-    const int saved = errno;
+    const int why = assay_file_write(path, ASSAY_FILE_KEEP, &(assay_file_part){image, bytes}, 1);
     sqlite3_free(image);
-    if (!ok) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "evidence database '%s' cannot be created: %s", path,
-                          strerror(saved));
-    }
-    sync_directory(path);
-    return ASSAY_CODE_OK;
+    return why == 0 ? ASSAY_CODE_OK
+                    : assay_fail(error, ASSAY_CODE_USAGE, "evidence database '%s' cannot be created: %s",
+                                 path, strerror(why));
 }

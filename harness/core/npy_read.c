@@ -2,6 +2,8 @@
  * everything else. Input may come from a stranger: every length is checked before it is used. */
 #include "npy_private.h"
 
+#include "file.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,46 +173,13 @@ assay_code assay_npy_parse(const void *bytes, size_t n, assay_npy *out, assay_er
     return parse_named("npy", bytes, n, out, error);
 }
 
-/* Reads at most `limit` bytes; NULL with errno set on failure, EFBIG when the file is longer. */
-static unsigned char *read_whole(FILE *file, size_t limit, size_t *n) {
-    size_t capacity = 4096, used = 0;
-    unsigned char *buffer = malloc(capacity);
-    while (buffer != NULL) {
-        used += fread(buffer + used, 1, capacity - used, file);
-        if (ferror(file) || used > limit) {
-            const int saved = used > limit ? EFBIG : errno;
-            free(buffer);
-            errno = saved;
-            return NULL;
-        }
-        if (used < capacity) {
-            *n = used;
-            return buffer;
-        }
-        capacity *= 2;
-        unsigned char *const larger = realloc(buffer, capacity);
-        if (larger == NULL) {
-            free(buffer);
-        }
-        buffer = larger;
-    }
-    errno = ENOMEM;
-    return NULL;
-}
-
 assay_code assay_npy_read(const char *path, assay_npy *out, assay_error *error) {
     size_t n = 0;
     memset(out, 0, sizeof *out);
-    FILE *const file = fopen(path, "rb");
-    if (file == NULL) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "%s: cannot open: %s", path, strerror(errno));
-    }
-    unsigned char *const buffer = read_whole(file, ASSAY_NPY_MAX_BYTES, &n);
-    const int saved = errno;
-    (void)fclose(file);
+    char *const buffer = assay_file_read(path, ASSAY_NPY_MAX_BYTES, &n);
     if (buffer == NULL) {
         return assay_fail(error, ASSAY_CODE_USAGE, "%s: cannot read: %s", path,
-                          saved == EFBIG ? "larger than 1 GiB" : strerror(saved));
+                          errno == EFBIG ? "larger than 1 GiB" : strerror(errno));
     }
     const assay_code code = parse_named(path, buffer, n, out, error);
     free(buffer);
