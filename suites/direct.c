@@ -73,7 +73,7 @@ void assay_direct_case(const assay_context *context, int64_t width, assay_dtype 
     (void)snprintf(c->name, sizeof c->name, "%s_%llux%zu_seed%llu", assay_dtype_text(dtype),
                    (unsigned long long)rows, assay_direct_channels(context, c), (unsigned long long)seed);
     assay_philox_key key = assay_philox_key_of(context->op->name, "uniform", "input", seed);
-    c->values = (assay_values){.kind = ASSAY_VALUES_UNIFORM, .count = rows, .key = {key.k[0], key.k[1]}};
+    c->values = (assay_values){.kind = ASSAY_VALUES_UNIFORM, .count = rows, .key = key};
 }
 
 size_t assay_direct_channels(const assay_context *context, const assay_case *c) {

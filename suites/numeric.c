@@ -40,7 +40,7 @@ static assay_numeric_case *add(const assay_context *context, assay_numeric_list 
     assay_direct_attrs(context->contract, &c->attrs);
     (void)snprintf(c->name, sizeof c->name, "%s", name);
     assay_philox_key key = assay_philox_key_of(context->op->name, name, "input", seed);
-    c->values = (assay_values){.kind = ASSAY_VALUES_UNIFORM, .count = rows, .key = {key.k[0], key.k[1]}};
+    c->values = (assay_values){.kind = ASSAY_VALUES_UNIFORM, .count = rows, .key = key};
     return item;
 }
 
@@ -50,9 +50,9 @@ static void add_values(const assay_context *context, assay_numeric_list *list, c
     if (item == NULL) {
         return;
     }
-    uint32_t key[2] = {item->c.values.key[0], item->c.values.key[1]};
+    const assay_philox_key key = item->c.values.key;
     item->c.values = *values;
-    memcpy(item->c.values.key, key, sizeof key);
+    item->c.values.key = key;
     if (assay_values_make(&item->c.values, NULL) != ASSAY_CODE_OK) {
         list->count--; /* an empty set; the contract's test forbids it */
         return;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 Test(values, uniform_forces_its_ends) {
-    assay_values set = {.kind = ASSAY_VALUES_UNIFORM, .count = 100, .key = {1, 2}};
+    assay_values set = {.kind = ASSAY_VALUES_UNIFORM, .count = 100, .key = {{1, 2}}};
     float all[100], raw[100];
     cr_assert_eq(assay_values_make(&set, NULL), ASSAY_CODE_OK);
     assay_values_fill(&set, 0, 100, all);
@@ -90,7 +90,7 @@ Test(values, refusals) {
 Test(values, partitions) {
     static const uint32_t list[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
     const assay_values sets[] = {
-        {.kind = ASSAY_VALUES_UNIFORM, .count = 13, .key = {9, 9}},
+        {.kind = ASSAY_VALUES_UNIFORM, .count = 13, .key = {{9, 9}}},
         {.kind = ASSAY_VALUES_GRID, .count = 13},
         {.kind = ASSAY_VALUES_STRIDE, .count = 13, .lo_bits = 7, .hi_bits = 100, .step = 7},
         {.kind = ASSAY_VALUES_ALL, .count = 13, .lo_bits = 7, .hi_bits = 19},

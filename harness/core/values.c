@@ -2,7 +2,6 @@
 #include "values.h"
 
 #include "dtype.h"
-#include "philox.h"
 
 #include <assert.h>
 
@@ -51,7 +50,7 @@ assay_code assay_values_make(assay_values *values, assay_error *error) {
 
 /* The forced ends: a uniform set of two or more values always holds 0 and 1. */
 static void uniform_fill(const assay_values *values, uint64_t first, size_t n, float *out) {
-    assay_philox_uniform((assay_philox_key){{values->key[0], values->key[1]}}, first, n, out);
+    assay_philox_uniform(values->key, first, n, out);
     if (values->count > 1 && first == 0) {
         out[0] = 0.0f;
     }

@@ -4,15 +4,17 @@
 #define ASSAY_VALUES_H
 
 #include "error.h"
+#include "philox.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* X(enumerator, text, meaning). Parameters a, b, n are fields of assay_values. */
 #define ASSAY_VALUES_LIST(X)                                                                                 \
-    X(UNIFORM, "uniform", "n Philox values on [0,1) (key), element 0 forced to 0 and the last to 1 when n > 1") \
-    X(GRID, "grid", "n values i/(n-1) over [0,1] as FP64 quotient rounded once: i * (1/(n-1)) is not used")   \
-    X(STRIDE, "stride", "every step-th bit pattern of [lo_bits, hi_bits], starting at lo_bits")             \
+    X(UNIFORM, "uniform",                                                                                    \
+      "n Philox values on [0,1) (key), element 0 forced to 0 and the last to 1 when n > 1")                  \
+    X(GRID, "grid", "n values i/(n-1) over [0,1] as FP64 quotient rounded once: i * (1/(n-1)) is not used")  \
+    X(STRIDE, "stride", "every step-th bit pattern of [lo_bits, hi_bits], starting at lo_bits")              \
     X(ALL, "all", "every bit pattern of [lo_bits, hi_bits]")                                                 \
     X(LIST, "list", "an explicit list (hard cases)")
 
@@ -20,7 +22,7 @@ typedef enum assay_values_kind {
 #define X(id, text, meaning) ASSAY_VALUES_##id,
     ASSAY_VALUES_LIST(X)
 #undef X
-    ASSAY_VALUES_COUNT
+        ASSAY_VALUES_COUNT
 } assay_values_kind;
 
 typedef struct assay_values {
@@ -29,7 +31,7 @@ typedef struct assay_values {
     uint32_t lo_bits;     /* STRIDE, ALL: first bit pattern */
     uint32_t hi_bits;     /* STRIDE, ALL: last bit pattern, inclusive */
     uint32_t step;        /* STRIDE */
-    uint32_t key[2];      /* UNIFORM: Philox key */
+    assay_philox_key key; /* UNIFORM */
     const uint32_t *list; /* LIST: bit patterns, owned by the caller */
 } assay_values;
 
