@@ -1,3 +1,4 @@
+/* provenance_git.c - runs git as a child with a deadline and a bare environment. */
 #include "provenance_git.h"
 
 #include "clock.h"

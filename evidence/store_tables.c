@@ -1,3 +1,4 @@
+/* store_tables.c - the list of store_tables.h as an array. */
 #include "store_tables.h"
 
 /* The four tables whose rows are not sealed with their run: see store_tables.h. */

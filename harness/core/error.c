@@ -1,3 +1,4 @@
+/* error.c - formats the one line of a failure. */
 #include "error.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "error.h"
 
 /* Writes atomically (temporary file, fsync, rename). bf16 is stored as <u2 (NumPy has no bf16). */
-assay_code assay_npy_write(const char *path, assay_dtype dtype, const int64_t *shape, int ndim, const void *data,
-                           assay_error *error);
+assay_code assay_npy_write(const char *path, assay_dtype dtype, const int64_t *shape, int ndim,
+                           const void *data, assay_error *error);
 
 typedef struct assay_npy {
     assay_dtype dtype;

@@ -216,8 +216,7 @@ void assay_write_json(assay_line *line, const json_t *object) {
     put(line, "\n", 1);
 }
 
-/* ---- reader
- * ------------------------------------------------------------------------------------------------ */
+/* ---- reader ---- */
 
 bool assay_reader_init(assay_reader *reader) {
     *reader = (assay_reader){.bytes = malloc(ASSAY_LINE_BYTES)};

@@ -92,7 +92,7 @@ assay_code assay_tensor_alloc(assay_arena *arena, const assay_tensor_spec *spec,
     return ASSAY_CODE_OK;
 }
 
-/* ---- patterns ------------------------------------------------------------------------------------------ */
+/* ---- patterns ---- */
 
 static uint8_t pattern_byte(uint32_t pattern, size_t offset) {
     return (uint8_t)(pattern >> (8 * (offset & 3)));
@@ -155,7 +155,7 @@ size_t assay_tensor_zone_damage(const assay_tensor *tensor, uint32_t pattern, in
     return before + after;
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------ */
+/* ---- elements ---- */
 
 int64_t assay_tensor_elements(const assay_tensor *tensor) {
     int64_t n = 1;

@@ -1,3 +1,4 @@
+/* terms.c - text and parse functions of each list in terms.h. */
 #include "terms.h"
 
 #include <stddef.h>

@@ -78,8 +78,7 @@ static void plan_environment(child_plan *plan) {
     plan->environment[n] = NULL;
 }
 
-/* ---- in the child: system calls only
- * ------------------------------------------------------------------------ */
+/* ---- in the child: system calls only ---- */
 
 static void child_fail(assay_spawn *spawn, const char *step) {
     spawn->error = errno;
@@ -194,8 +193,7 @@ static int child_main(void *context) {
     return 127;
 }
 
-/* ---- in the judge
- * ------------------------------------------------------------------------------------------- */
+/* ---- in the judge ---- */
 
 /* Clones from the calling thread, which must outlive the worker. */
 static void spawn_here(assay_spawn *spawn) {
