@@ -87,7 +87,9 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
             const bool top = strcmp(s->callable, "candidate") == 0;
             const size_t at =
                 count > 0 && strcmp(lines[count - 1]->callable, "candidate") == 0 && !top ? count - 1 : count;
-            memmove(&lines[at + 1], &lines[at], (count - at) * sizeof lines[0]);
+            for (size_t k = count; k > at; k--) {
+                lines[k] = lines[k - 1];
+            }
             lines[at] = s;
             count++;
         }

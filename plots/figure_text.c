@@ -84,11 +84,12 @@ void figure_decades(FILE *out, const char *name, int low, int high, int most) {
 }
 
 const char *figure_wrap(report_arena *arena, const char *text, size_t width) {
-    char *copy = report_arena_alloc(arena, strlen(text) + 1);
+    const size_t bytes = strlen(text) + 1;
+    char *copy = report_arena_alloc(arena, bytes);
     if (copy == NULL) {
         return "";
     }
-    strcpy(copy, text);
+    memcpy(copy, text, bytes);
     size_t column = 0;
     char *blank = NULL;
     for (char *p = copy; *p != '\0'; p++) {

@@ -160,9 +160,9 @@ static json_t *ctrf_tests(const ci_list *list) {
     json_t *tests = json_array();
     for (size_t i = 0; i < list->count; i++) {
         const ci_case c = list->items[i];
-        json_t *test =
-            json_pack("{s:s, s:s, s:I, s:s, s:[s]}", "name", c.name, "status", statuses[c.ci], "duration",
-                      (json_int_t)(c.duration_ns / 1000000), "rawStatus", c.state, "suite", c.suite);
+        const json_int_t duration_ms = (json_int_t)c.duration_ns / 1000000;
+        json_t *test = json_pack("{s:s, s:s, s:I, s:s, s:[s]}", "name", c.name, "status", statuses[c.ci],
+                                 "duration", duration_ms, "rawStatus", c.state, "suite", c.suite);
         if (c.ci != REPORT_CI_PASSED) {
             (void)json_object_set_new(test, "message", json_string(c.reason));
             (void)json_object_set_new(test, "trace", json_string(c.detail));

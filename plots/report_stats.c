@@ -30,10 +30,10 @@ static double select_rank(double *values, size_t n, size_t k) {
         size_t i = low;
         size_t j = high;
         while (i <= j) {
-            while (values[i] < pivot) {
+            while (i < high && values[i] < pivot) {
                 i++;
             }
-            while (pivot < values[j]) {
+            while (j > low && pivot < values[j]) {
                 j--;
             }
             if (i <= j) {

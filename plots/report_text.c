@@ -179,11 +179,12 @@ const char *report_time_text(report_arena *arena, int64_t wall_ms) {
 }
 
 const char *report_words(report_arena *arena, const char *term) {
-    char *text = report_arena_alloc(arena, strlen(term) + 1);
+    const size_t bytes = strlen(term) + 1;
+    char *text = report_arena_alloc(arena, bytes);
     if (text == NULL) {
         return "";
     }
-    strcpy(text, term);
+    memcpy(text, term, bytes);
     for (char *p = text; *p != '\0'; p++) {
         if (*p == '_') {
             *p = ' ';
