@@ -22,10 +22,10 @@ static const assay_selftest_subject table[] = {
 #define X(id, class_, suite_, expected_, source_, text_)                                                     \
     {.name = #id,                                                                                            \
      .class_name = #class_,                                                                                  \
-     .suite = suite_,                                                                                        \
+     .suite = (suite_),                                                                                      \
      .expected = #expected_,                                                                                 \
-     .source = source_,                                                                                      \
-     .text = text_},
+     .source = (source_),                                                                                    \
+     .text = (text_)},
     MUTANT_LIST(X)
 #undef X
 };

@@ -14,7 +14,7 @@ static bool wrong(char *detail, size_t n, const char *format, ...) __attribute__
 static bool wrong(char *detail, size_t n, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(detail, n, format, arguments);
+    (void)vsnprintf(detail, n, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     va_end(arguments);
     return false;
 }

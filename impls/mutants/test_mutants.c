@@ -159,15 +159,16 @@ static float gradient_in(int64_t i) {
 }
 
 static void table(const probe *p, float *f) {
-    volatile float c = (float)-log(period_of(p)), inv = 1.0f / (float)(p->width / 2);
-    for (int64_t k = 0; k < p->width / 2; k++) {
+    int64_t half = p->width / 2;
+    volatile float c = (float)-log(period_of(p)), inv = 1.0f / (float)half;
+    for (int64_t k = 0; k < half; k++) {
         volatile float ck = c * (float)k, e = ck * inv;
         f[k] = exponential(e);
     }
 }
 
 static void promised_forward(const probe *p, float *out) {
-    float f[2048];
+    float f[2048] = {0};
     int64_t half = p->width / 2;
     table(p, f);
     for (int64_t r = 0; r < p->rows; r++) {
@@ -191,7 +192,7 @@ static float sum_tree(const float *x, int64_t n) { /* x has n elements, n a powe
 }
 
 static void promised_backward(const probe *p, const float *saved, float *grad) {
-    float f[2048], x[4096];
+    float f[2048] = {0}, x[4096];
     int64_t half = p->width / 2, n = 1;
     table(p, f);
     while (n < p->width) {
@@ -233,8 +234,9 @@ typedef struct buffer {
 
 static buffer make_buffer(size_t bytes, int place, int misalign) {
     buffer b = {.bytes = bytes};
-    size_t body = (bytes + 2 * 512 + PAGE - 1) / PAGE * PAGE;
-    b.map_bytes = body + 2 * PAGE;
+    const size_t page = PAGE, zones = 1024;
+    size_t body = (bytes + zones + page - 1) / page * page;
+    b.map_bytes = body + 2 * page;
     b.map = mmap(NULL, b.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (b.map == MAP_FAILED || mprotect(b.map + PAGE, body, PROT_READ | PROT_WRITE) != 0) {
         abort();

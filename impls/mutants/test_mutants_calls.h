@@ -123,10 +123,12 @@ static void child(const subject *s, outcome *o) {
     (void)snprintf(line, 200, "%s", "{\"type\":\"call\",\"id\":\"0123456789abcdef\",\"op\":\"x\"}");
     (void)snprintf(path, sizeof path, MUTANTS_DIR "/%s.so", s->name);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    assay_adapter_fn adapter =
-        library == NULL ? NULL : (assay_adapter_fn)dlsym(library, ASSAY_ADAPTER_SYMBOL);
+    union {
+        void *object;
+        assay_adapter_fn function;
+    } symbol = {library == NULL ? NULL : dlsym(library, ASSAY_ADAPTER_SYMBOL)};
     (void)alarm(is(s, "runner") ? 1 : 5);
-    const assay_adapter_info *info = adapter == NULL ? NULL : adapter();
+    const assay_adapter_info *info = symbol.object == NULL ? NULL : symbol.function();
     if (info == NULL || info->abi_version != ASSAY_ABI_VERSION ||
         strcmp(info->operators[0].name, "timestep_sinusoid_h3") != 0) {
         _exit(0);
