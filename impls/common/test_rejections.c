@@ -42,7 +42,8 @@ SPOIL(integer, p->t.dl.dtype.code = kDLInt)
 SPOIL(float64, p->t.dl.dtype.bits = 64)
 SPOIL(two_lanes, p->t.dl.dtype.lanes = 2)
 SPOIL(width_odd, p->attrs.width = p->matrix.shape[1] = p->saved.shape[1] = 5)
-SPOIL(width_odd_unchecked, p->attrs.width = 5; p->attrs.check_range = false)
+SPOIL(width_odd_unchecked, width_odd(p); p->attrs.check_range = false)
+SPOIL(width_odd_halved, width_odd_unchecked(p); p->matrix.shape[1] = p->saved.shape[1] = 4)
 SPOIL(width_zero, p->attrs.width = p->matrix.shape[1] = p->saved.shape[1] = 0)
 SPOIL(width_negative, p->attrs.width = -2; p->attrs.check_range = false)
 SPOIL(value_nan, p->timestep[2] = NAN)
@@ -82,27 +83,49 @@ SPOIL(grad_device, p->grad.dl.device.device_type = kDLCUDA)
 #define VALUE(name)                                                                                          \
     { #name, name, true, true, true }
 static const rejection rejections[] = {
-    BOTH(null_timestep),   BACKWARD(null_upstream),
-    BACKWARD(null_saved),  BOTH(null_result),
-    BOTH(null_data),       BOTH(few_inputs),
-    BOTH(timestep_matrix), BOTH(timestep_scalar),
-    BOTH(empty),           BOTH(integer),
-    BOTH(float64),         BOTH(two_lanes),
-    BOTH(width_odd),       BOTH(width_odd_unchecked),
-    BOTH(width_zero),      BOTH(width_negative),
-    VALUE(value_nan),      VALUE(value_nan_first),
-    VALUE(value_infinite), VALUE(value_minus_infinite),
-    VALUE(value_negative), VALUE(value_above),
-    VALUE(value_large),    BOTH(period_zero),
-    BOTH(period_negative), BOTH(period_nan),
-    BOTH(period_infinite), BOTH(matrix_rows),
-    BOTH(matrix_columns),  BOTH(matrix_rank),
-    BOTH(matrix_type),     BOTH(matrix_bf16),
-    BACKWARD(saved_rows),  BACKWARD(saved_columns),
-    BACKWARD(saved_rank),  BACKWARD(saved_type),
-    BACKWARD(grad_rows),   BACKWARD(grad_rank),
-    BACKWARD(grad_type),   BOTH(timestep_device),
-    BOTH(matrix_device),   BACKWARD(saved_device),
+    BOTH(null_timestep),
+    BACKWARD(null_upstream),
+    BACKWARD(null_saved),
+    BOTH(null_result),
+    BOTH(null_data),
+    BOTH(few_inputs),
+    BOTH(timestep_matrix),
+    BOTH(timestep_scalar),
+    BOTH(empty),
+    BOTH(integer),
+    BOTH(float64),
+    BOTH(two_lanes),
+    BOTH(width_odd),
+    BOTH(width_odd_unchecked),
+    BOTH(width_odd_halved),
+    BOTH(width_zero),
+    BOTH(width_negative),
+    VALUE(value_nan),
+    VALUE(value_nan_first),
+    VALUE(value_infinite),
+    VALUE(value_minus_infinite),
+    VALUE(value_negative),
+    VALUE(value_above),
+    VALUE(value_large),
+    BOTH(period_zero),
+    BOTH(period_negative),
+    BOTH(period_nan),
+    BOTH(period_infinite),
+    BOTH(matrix_rows),
+    BOTH(matrix_columns),
+    BOTH(matrix_rank),
+    BOTH(matrix_type),
+    BOTH(matrix_bf16),
+    BACKWARD(saved_rows),
+    BACKWARD(saved_columns),
+    BACKWARD(saved_rank),
+    BACKWARD(saved_type),
+    BACKWARD(grad_rows),
+    BACKWARD(grad_rank),
+    BACKWARD(grad_type),
+    BOTH(timestep_device),
+    BOTH(matrix_device),
+    BACKWARD(saved_device),
     BACKWARD(grad_device),
 };
 
