@@ -34,12 +34,14 @@ Test(tensor, placements_many_sizes) {
     assay_arena *arena = arena_of((size_t)64 << 20);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const assay_dtype dtypes[] = {ASSAY_DTYPE_F32, ASSAY_DTYPE_BF16, ASSAY_DTYPE_F64, ASSAY_DTYPE_U8};
+    const assay_placement places[] = {ASSAY_PLACE_MIDDLE, ASSAY_PLACE_AT_END, ASSAY_PLACE_AT_START};
     for (int64_t n = 0; n < 2100; n += n < 70 ? 1 : 509) {
         for (size_t d = 0; d < 4; d++) {
             size_t previous_end = 0;
             const size_t span = (size_t)n * assay_dtype_bytes(dtypes[d]);
             assay_arena_reset(arena, false);
-            for (int place = 0; place < 3; place++) {
+            for (size_t p = 0; p < 3; p++) {
+                const assay_placement place = places[p];
                 const assay_tensor_spec spec = {
                     .dtype = dtypes[d], .ndim = 1, .shape = {n}, .placement = place};
                 const assay_tensor t = alloc(arena, &spec);
