@@ -89,8 +89,7 @@ assay_code assay_store_open_raw(const char *path, assay_store_mode mode, sqlite3
         return judged;
     }
     if (!exists) {
-        return assay_fail(error, ASSAY_CODE_USAGE, "there is no evidence database '%s'; give --db FILE",
-                          path);
+        return assay_fail(error, ASSAY_CODE_USAGE, "there is no evidence database '%s'", path);
     }
     if (realpath(path, real) == NULL) {
         return assay_fail(error, ASSAY_CODE_USAGE, "evidence database '%s': %s", path, strerror(errno));
@@ -181,8 +180,7 @@ assay_code assay_store_open(const char *path, assay_store_mode mode, assay_store
     if (code == ASSAY_CODE_OK && !exists) {
         code = mode == ASSAY_STORE_WRITE
                    ? assay_file_create(path, error)
-                   : assay_fail(error, ASSAY_CODE_USAGE, "there is no evidence database '%s'; give --db FILE",
-                                path);
+                   : assay_fail(error, ASSAY_CODE_USAGE, "there is no evidence database '%s'", path);
     }
     if (code != ASSAY_CODE_OK) {
         return code;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* What a segment's checks are; a run plans only those that were asked for. */
 typedef enum prove_kind { PROVE_DIGEST, PROVE_PARITY, PROVE_ACCURACY, PROVE_KINDS } prove_kind;
@@ -98,9 +99,15 @@ static void describe_segment(const prove_state *p, uint64_t segment, prove_kind 
                                                                          : p->first_tile + p->tiles;
     assay_tile_place a = assay_domain_tile(&p->domain, tile);
     assay_tile_place b = assay_domain_tile(&p->domain, end - 1);
+    uint64_t all = (p->domain.tiles + ASSAY_SEGMENT_TILES - 1) / ASSAY_SEGMENT_TILES;
+    char shard[32] = ""; /* one segment, when shards can be that small */
     char *name = NULL;
     char *json = NULL;
     char *repro = NULL;
+    if (all <= 255) {
+        (void)snprintf(shard, sizeof shard, " --shard %u/%u", (unsigned)(tile / ASSAY_SEGMENT_TILES + 1),
+                       (unsigned)all);
+    }
     if (asprintf(&name, "%s/tiles_%06llu", kinds[kind].suite, (unsigned long long)tile) < 0 ||
         asprintf(&json,
                  "{\"attributes\":{\"check_range\":true,\"max_period\":10000.0,\"width\":%zu},\"dtype\":"
@@ -108,10 +115,10 @@ static void describe_segment(const prove_state *p, uint64_t segment, prove_kind 
                  "\"first_tile\":%llu,\"last_bits\":\"%08x\",\"operator\":\"%s\",\"tiles\":%llu}",
                  p->sweep.channels, a.first_bits, (unsigned long long)tile,
                  b.first_bits + (uint32_t)(b.rows - 1), o->op, (unsigned long long)(end - tile)) < 0 ||
-        asprintf(&repro, "assay prove --op %s --impl %s%s%s%s", o->op, o->impl_name,
+        asprintf(&repro, "assay prove --op %s --impl %s%s%s%s%s", o->op, o->impl_name,
                  o->baseline_path != NULL ? " --against " : "",
-                 o->baseline_path != NULL ? o->baseline_name : "",
-                 p->options->accuracy ? " --accuracy" : "") < 0) {
+                 o->baseline_path != NULL ? o->baseline_name : "", p->options->accuracy ? " --accuracy" : "",
+                 shard) < 0) {
         abort();
     }
     *row = (assay_plan_record){.suite = kinds[kind].suite,
@@ -413,7 +420,7 @@ static assay_code compare_tree(prove_state *p, assay_error *error) {
             r->first_differing_tile = p->first_tile + i;
         }
     }
-    if (p->options->against_root != NULL && strcmp(p->options->against_root, r->root) != 0) {
+    if (p->options->against_root != NULL && strcasecmp(p->options->against_root, r->root) != 0) {
         r->root_differs = true;
         result.bad = 1;
         assay_result_set(&result, ASSAY_OUTCOME_FAIL, "root %s, want %s", r->root, p->options->against_root);
@@ -563,7 +570,7 @@ static assay_code prepare(prove_state *p, assay_error *error) {
     if (p->segments == 0) {
         return assay_fail(
             error, ASSAY_CODE_USAGE, "--shard %u/%u: the shard is empty (the domain has %llu segments)",
-            o->shard, o->shards,
+            o->shard + 1, o->shards,
             (unsigned long long)((p->domain.tiles + ASSAY_SEGMENT_TILES - 1) / ASSAY_SEGMENT_TILES));
     }
     p->tree = calloc(p->tiles, sizeof *p->tree);
@@ -588,6 +595,9 @@ assay_code assay_prove(assay_store *store, const assay_prove_options *options, a
         return error->code;
     }
     assay_code code = prepare(p, error);
+    if (code == ASSAY_CODE_OK && store == NULL) {
+        code = options->base.open_store(options->base.open_context, &p->store, error);
+    }
     if (code == ASSAY_CODE_OK) {
         code = options->base.resume_run != 0 ? resume(p, error) : begin(p, error);
     }

@@ -36,6 +36,10 @@ typedef struct assay_certify_options {
     bool allow_dirty;
     int64_t resume_run; /* 0 = new run */
     const assay_progress *progress;
+    /* Opens the database when `store` is NULL: called once, after everything that can be refused was checked,
+     * so that a refused run leaves no file behind. The caller closes what it opened. */
+    assay_code (*open_store)(void *context, assay_store **store, assay_error *error);
+    void *open_context;
 } assay_certify_options;
 
 typedef struct assay_certify_report {
@@ -51,7 +55,7 @@ typedef struct assay_certify_report {
 
 /* Runs the suites of the operator's contract on a candidate and records everything in `store`. Errors: USAGE
  * (unknown operator, adapter that cannot be opened, filter that matches nothing, dirty tree without
- * allow_dirty) before anything is written. */
+ * allow_dirty) before anything is written. `store` may be NULL: then options->open_store gives it. */
 assay_code assay_certify(assay_store *store, const assay_certify_options *options,
                          assay_certify_report *report, assay_error *error);
 

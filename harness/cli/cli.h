@@ -62,6 +62,16 @@ const char *const *cli_impl_directories(void);
 assay_code cli_open_store(const cli_args *args, assay_store_mode mode, assay_store **store,
                           assay_error *error);
 
+/* Closes it; when the file did not exist before and still holds no run, a refused command leaves none behind.
+ */
+void cli_close_store(const cli_args *args, assay_store *store, bool existed);
+/* The number of the run that --resume names, from --db; leaves *run_id alone when the option is not given. */
+assay_code cli_find_resumed(const cli_args *args, int64_t *run_id, assay_error *error);
+/* --device: USAGE when it is no device, INCOMPLETE when this build cannot serve it. */
+assay_code cli_check_device(const cli_args *args, assay_error *error);
+/* --source: USAGE when it is given and is no directory. */
+assay_code cli_check_source(const cli_args *args, assay_error *error);
+
 /* Progress on stderr: a bar with rate and ETA on a terminal, a heartbeat line every few seconds otherwise. */
 typedef struct cli_progress {
     uint64_t start_ns, last_ns;

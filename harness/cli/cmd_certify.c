@@ -2,11 +2,14 @@
 #include "cli.h"
 
 #include "report.h"
+#include "report_file.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define COMMON_OPTIONS                                                                                       \
@@ -53,6 +56,12 @@ static assay_code fill(const cli_args *args, assay_certify_options *o, assay_err
     if (assay_operator_find(o->op) == NULL) {
         return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)",
                           o->op);
+    }
+    if (cli_check_device(args, error) != ASSAY_CODE_OK || cli_check_source(args, error) != ASSAY_CODE_OK) {
+        return error->code;
+    }
+    if (cli_flag(args, "json") && cli_flag(args, "porcelain")) {
+        return assay_fail(error, ASSAY_CODE_USAGE, "--json and --porcelain exclude each other");
     }
     if (cli_get_number(args, "seed", 0, INT64_MAX, 1, &o->seed, error) != ASSAY_CODE_OK ||
         cli_get_number(args, "threads", 1, 64, 0, &number, error) != ASSAY_CODE_OK) {
@@ -146,42 +155,65 @@ static assay_code exit_code(assay_verdict verdict) {
                                               : ASSAY_CODE_INCOMPLETE;
 }
 
+/* What is opened only when nothing is left that could refuse the run. */
+typedef struct outputs {
+    const cli_args *args;
+    assay_store *store;
+    bool made_directory;
+} outputs;
+
+static assay_code open_outputs(void *context, assay_store **store, assay_error *error) {
+    outputs *o = context;
+    const char *directory = cli_get(o->args, "report", NULL);
+    struct stat st;
+    o->made_directory = directory != NULL && stat(directory, &st) != 0;
+    if (directory != NULL && report_directory_make(directory, error) != ASSAY_CODE_OK) {
+        return error->code;
+    }
+    if (directory != NULL && access(directory, W_OK | X_OK) != 0) {
+        return assay_fail(error, ASSAY_CODE_USAGE, "--report %s: %s", directory, strerror(errno));
+    }
+    assay_code code = cli_open_store(o->args, ASSAY_STORE_WRITE, &o->store, error);
+    *store = o->store;
+    return code;
+}
+
+static void print_result(const cli_args *args, const assay_certify_options *o, assay_store *store,
+                         const assay_certify_report *report) {
+    if (cli_flag(args, "json")) {
+        print_json(o, store, report);
+    } else if (cli_flag(args, "porcelain")) {
+        each_promise(store, report->run_id, porcelain_row, NULL);
+        (void)printf("verdict\t%s\t%s\n", assay_verdict_text(report->verdict), report->reason);
+    } else {
+        print_table(o, store, report);
+    }
+}
+
 static assay_code execute(const cli_args *args, assay_certify_options *o, assay_error *error) {
-    assay_store *store = NULL;
+    outputs out = {.args = args};
     assay_certify_report report;
     cli_progress progress;
     const char *directory = cli_get(args, "report", NULL);
-    const char *resume = cli_get(args, "resume", NULL);
-    bool quiet = cli_flag(args, "quiet");
-    if (cli_open_store(args, ASSAY_STORE_WRITE, &store, error) != ASSAY_CODE_OK) {
-        return error->code;
-    }
-    cli_progress_start(&progress, quiet);
+    cli_progress_start(&progress, cli_flag(args, "quiet"));
     assay_progress hooks = cli_progress_hooks(&progress);
     o->progress = &hooks;
-    assay_code code = ASSAY_CODE_OK;
-    if (resume != NULL) {
-        code = assay_store_run_find(store, resume, &o->resume_run, error);
-    }
-    if (code == ASSAY_CODE_OK) {
-        code = assay_certify(store, o, &report, error);
-    }
+    o->open_store = open_outputs;
+    o->open_context = &out;
+    assay_code code = assay_certify(NULL, o, &report, error);
     cli_progress_end(&progress);
-    if (code == ASSAY_CODE_OK && directory != NULL) {
-        code = assay_report_directory(assay_store_handle(store), report.run_id, directory, error);
-    }
     if (code == ASSAY_CODE_OK) {
-        if (cli_flag(args, "json")) {
-            print_json(o, store, &report);
-        } else if (cli_flag(args, "porcelain")) {
-            each_promise(store, report.run_id, porcelain_row, NULL);
-            (void)printf("verdict\t%s\t%s\n", assay_verdict_text(report.verdict), report.reason);
-        } else {
-            print_table(o, store, &report);
-        }
+        print_result(args, o, out.store, &report);
         code = exit_code(report.verdict);
+        /* The verdict stands in the database whatever becomes of the report. */
+        if (directory != NULL && assay_report_directory(assay_store_handle(out.store), report.run_id,
+                                                        directory, error) != ASSAY_CODE_OK) {
+            code = error->code;
+        }
+    } else if (out.made_directory) {
+        (void)rmdir(directory); /* only when it is still empty */
     }
-    assay_store_close(store);
+    assay_store_close(out.store);
     return code;
 }
 
@@ -189,11 +221,6 @@ static assay_code certify_with(const cli_args *args, assay_certify_options *o, a
     char *impl = NULL;
     char *baseline = NULL;
     assay_code code = fill(args, o, error);
-    if (code == ASSAY_CODE_OK && !cli_flag(args, "quiet")) {
-        (void)fprintf(stderr, "assay: %s %s, candidate %s%s%s, tier %s\n", o->kind, o->op, o->impl_name,
-                      o->baseline_name != NULL ? ", baseline " : "",
-                      o->baseline_name != NULL ? o->baseline_name : "", assay_tier_text(o->tier));
-    }
     if (code == ASSAY_CODE_OK) {
         code = cli_resolve_impl("--impl", o->impl_name, &impl, error);
     }
@@ -201,6 +228,14 @@ static assay_code certify_with(const cli_args *args, assay_certify_options *o, a
         code = cli_resolve_impl("--baseline", o->baseline_name, &baseline, error);
     }
     if (code == ASSAY_CODE_OK) {
+        code = cli_find_resumed(args, &o->resume_run, error);
+    }
+    if (code == ASSAY_CODE_OK) {
+        if (!cli_flag(args, "quiet")) {
+            (void)fprintf(stderr, "assay: %s %s, candidate %s%s%s, tier %s\n", o->kind, o->op, o->impl_name,
+                          o->baseline_name != NULL ? ", baseline " : "",
+                          o->baseline_name != NULL ? o->baseline_name : "", assay_tier_text(o->tier));
+        }
         o->impl_path = impl;
         o->baseline_path = baseline;
         code = execute(args, o, error);

@@ -57,14 +57,16 @@ static bool is_database(const char *path) {
     return yes;
 }
 
-static void print_result(const cli_args *args, const assay_prove_report *r) {
+static void print_result(const cli_args *args, const assay_prove_report *r, bool compared) {
+    const char *against = cli_get(args, "against", "");
     if (cli_flag(args, "json")) {
+        json_t *differing = compared ? json_integer((json_int_t)r->differing) : json_null();
         json_t *root =
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I, s:s}", "root", r->root, "outputs",
-                      (json_int_t)r->outputs, "differing", (json_int_t)r->differing, "outside",
-                      (json_int_t)r->outside, "tiles", (json_int_t)r->tiles, "tiles_differing",
-                      (json_int_t)r->tiles_differing, "complete", (int)r->complete, "run", r->uuid, "run_id",
-                      (json_int_t)r->run_id, "verdict", assay_verdict_text(r->verdict));
+            json_pack("{s:s, s:I, s:o, s:I, s:I, s:I, s:b, s:b, s:s, s:I, s:s}", "root", r->root, "outputs",
+                      (json_int_t)r->outputs, "differing", differing, "outside", (json_int_t)r->outside,
+                      "tiles", (json_int_t)r->tiles, "tiles_differing", (json_int_t)r->tiles_differing,
+                      "root_differs", (int)r->root_differs, "complete", (int)r->complete, "run", r->uuid,
+                      "run_id", (json_int_t)r->run_id, "verdict", assay_verdict_text(r->verdict));
         (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
         (void)putchar('\n');
         json_decref(root);
@@ -74,8 +76,19 @@ static void print_result(const cli_args *args, const assay_prove_report *r) {
         (void)printf("%llu checks failed, %llu could not be judged (assay report %s shows them)\n",
                      (unsigned long long)r->failed, (unsigned long long)r->unjudged, r->uuid);
     }
-    (void)printf("ROOT %s  outputs=%llu differing=%llu", r->root, (unsigned long long)r->outputs,
-                 (unsigned long long)r->differing);
+    if (r->tiles_differing > 0) {
+        (void)printf("%llu of %llu tiles differ from %s, the first is tile %llu\n",
+                     (unsigned long long)r->tiles_differing, (unsigned long long)r->tiles, against,
+                     (unsigned long long)r->first_differing_tile);
+    } else if (r->root_differs) {
+        (void)printf("the root is not %s\n", against);
+    }
+    (void)printf("ROOT %s  outputs=%llu differing=", r->root, (unsigned long long)r->outputs);
+    if (compared) {
+        (void)printf("%llu", (unsigned long long)r->differing);
+    } else {
+        (void)putchar('-'); /* outputs were not compared one by one */
+    }
     if (cli_flag(args, "accuracy")) {
         (void)printf(" outside=%llu", (unsigned long long)r->outside);
     }
@@ -99,6 +112,9 @@ static assay_code fill(const cli_args *args, assay_prove_options *o, char **impl
     if (assay_operator_find(o->base.op) == NULL) {
         return assay_fail(error, ASSAY_CODE_USAGE, "--op %s: unknown operator (assay list shows them)",
                           o->base.op);
+    }
+    if (cli_check_device(args, error) != ASSAY_CODE_OK || cli_check_source(args, error) != ASSAY_CODE_OK) {
+        return error->code;
     }
     if (parse_shard(cli_get(args, "shard", NULL), &o->shard, &o->shards, error) != ASSAY_CODE_OK ||
         cli_get_number(args, "threads", 1, 64, 0, &threads, error) != ASSAY_CODE_OK ||
@@ -126,42 +142,54 @@ static assay_code fill(const cli_args *args, assay_prove_options *o, char **impl
     return ASSAY_CODE_OK;
 }
 
-static assay_code run(const cli_args *args, assay_error *error) {
-    assay_prove_options o = {0};
+typedef struct database {
+    const cli_args *args;
+    assay_store *store;
+} database;
+
+static assay_code open_database(void *context, assay_store **store, assay_error *error) {
+    database *d = context;
+    assay_code code = cli_open_store(d->args, ASSAY_STORE_WRITE, &d->store, error);
+    *store = d->store;
+    return code;
+}
+
+static assay_code execute(const cli_args *args, assay_prove_options *o, assay_error *error) {
+    database out = {.args = args};
     assay_prove_report report;
-    assay_store *store = NULL;
     cli_progress progress;
-    char *impl = NULL;
-    char *baseline = NULL;
-    const char *resume = cli_get(args, "resume", NULL);
     if (!cli_flag(args, "quiet")) {
-        (void)fprintf(stderr, "assay: prove %s, candidate %s\n", cli_get(args, "op", ""),
-                      cli_get(args, "impl", ""));
+        (void)fprintf(stderr, "assay: prove %s, candidate %s\n", o->base.op, o->base.impl_name);
     }
-    assay_code code = fill(args, &o, &impl, &baseline, error);
+    cli_progress_start(&progress, cli_flag(args, "quiet"));
+    progress.unit = "G outputs";
+    progress.scale = (double)ASSAY_SEGMENT_TILES * ASSAY_TILE_ROWS * 256.0 * 1e-9;
+    assay_progress hooks = cli_progress_hooks(&progress);
+    o->base.progress = &hooks;
+    o->base.open_store = open_database;
+    o->base.open_context = &out;
+    assay_code code = assay_prove(NULL, o, &report, error);
+    cli_progress_end(&progress);
     if (code == ASSAY_CODE_OK) {
-        code = cli_open_store(args, ASSAY_STORE_WRITE, &store, error);
-    }
-    if (code == ASSAY_CODE_OK && resume != NULL) {
-        code = assay_store_run_find(store, resume, &o.base.resume_run, error);
-    }
-    if (code == ASSAY_CODE_OK) {
-        cli_progress_start(&progress, cli_flag(args, "quiet"));
-        progress.unit = "G outputs";
-        progress.scale = (double)ASSAY_SEGMENT_TILES * ASSAY_TILE_ROWS * 256.0 * 1e-9;
-        assay_progress hooks = cli_progress_hooks(&progress);
-        o.base.progress = &hooks;
-        code = assay_prove(store, &o, &report, error);
-        cli_progress_end(&progress);
-    }
-    if (code == ASSAY_CODE_OK) {
-        print_result(args, &report);
+        print_result(args, &report, o->base.baseline_path != NULL);
         code = report.failed > 0     ? ASSAY_CODE_REFUSED
                : report.unjudged > 0 ? ASSAY_CODE_INCOMPLETE
                                      : ASSAY_CODE_OK;
     }
-    if (store != NULL) {
-        assay_store_close(store);
+    assay_store_close(out.store);
+    return code;
+}
+
+static assay_code run(const cli_args *args, assay_error *error) {
+    assay_prove_options o = {0};
+    char *impl = NULL;
+    char *baseline = NULL;
+    assay_code code = fill(args, &o, &impl, &baseline, error);
+    if (code == ASSAY_CODE_OK) {
+        code = cli_find_resumed(args, &o.base.resume_run, error);
+    }
+    if (code == ASSAY_CODE_OK) {
+        code = execute(args, &o, error);
     }
     free(impl);
     free(baseline);

@@ -2,12 +2,12 @@
 #include "cli.h"
 
 #include "report.h"
+#include "report_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const cli_option options[] = {
     {"db", "FILE", "evidence database (default assay.db)", 0, false},
@@ -16,30 +16,26 @@ static const cli_option options[] = {
     {"directory", "DIR", "write all formats, figures and witnesses into DIR", 0, false},
     {0}};
 
-/* Writes beside the target and renames, so that a failure leaves the old file alone. */
-static assay_code write_file(sqlite3 *db, int64_t run_id, assay_report_format format, const char *path,
-                             assay_error *error) {
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.tmp%ld", path, (long)getpid()) < 0) {
-        abort();
+/* Renders first, so that a report is written whole or not at all: to `path`, or to standard output when it is
+ * NULL (main reports what that refuses). */
+static assay_code write_report(sqlite3 *db, int64_t run_id, assay_report_format format, const char *path,
+                               assay_error *error) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (memory == NULL) {
+        return assay_fail(error, ASSAY_CODE_INTERNAL, "report: %s", strerror(errno));
     }
-    FILE *out = fopen(temporary, "wxe");
-    if (out == NULL) {
-        assay_code code = assay_fail(error, ASSAY_CODE_USAGE, "-o %s: %s", path, strerror(errno));
-        free(temporary);
-        return code;
+    assay_code code = assay_report_write(db, run_id, format, memory, error);
+    if (fclose(memory) != 0 && code == ASSAY_CODE_OK) {
+        code = assay_fail(error, ASSAY_CODE_INTERNAL, "report: out of memory");
     }
-    assay_code code = assay_report_write(db, run_id, format, out, error);
-    bool bad = fflush(out) != 0 || ferror(out) != 0 || fsync(fileno(out)) != 0;
-    int why = errno;
-    bad |= fclose(out) != 0;
-    if (code == ASSAY_CODE_OK && (bad || rename(temporary, path) != 0)) {
-        code = assay_fail(error, ASSAY_CODE_USAGE, "-o %s: %s", path, strerror(bad ? why : errno));
+    if (code == ASSAY_CODE_OK && path != NULL) {
+        code = report_file_write(path, text, bytes, error);
+    } else if (code == ASSAY_CODE_OK) {
+        (void)fwrite(text, 1, bytes, stdout);
     }
-    if (code != ASSAY_CODE_OK) {
-        (void)unlink(temporary);
-    }
-    free(temporary);
+    free(text);
     return code;
 }
 
@@ -50,6 +46,9 @@ static assay_code run(const cli_args *args, assay_error *error) {
     const char *name = cli_get(args, "format", "md");
     const char *output = cli_get(args, "output", NULL);
     const char *directory = cli_get(args, "directory", NULL);
+    if (output != NULL && directory != NULL) {
+        return assay_fail(error, ASSAY_CODE_USAGE, "--output and --directory exclude each other");
+    }
     if (assay_report_format_parse(name, &format) != 1) {
         return assay_fail(error, ASSAY_CODE_USAGE,
                           "--format %s: unknown format (md, html, json, junit, ctrf)", name);
@@ -62,8 +61,7 @@ static assay_code run(const cli_args *args, assay_error *error) {
     if (code == ASSAY_CODE_OK && directory != NULL) {
         code = assay_report_directory(db, run_id, directory, error);
     } else if (code == ASSAY_CODE_OK) {
-        code = output != NULL ? write_file(db, run_id, format, output, error)
-                              : assay_report_write(db, run_id, format, stdout, error);
+        code = write_report(db, run_id, format, output, error);
     }
     assay_store_close(store);
     return code;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const cli_option options[] = {
     {"op", "NAME", "operator (default timestep_sinusoid_h3)", 0, false},
@@ -23,7 +24,7 @@ static const cli_option options[] = {
 
 typedef struct printer {
     cli_progress progress;
-    bool json;
+    bool json, has_head;
 } printer;
 
 /* One letter per suite: what the suite said about the subject. */
@@ -54,6 +55,10 @@ static void on_row(void *context, const assay_selftest_subject *s) {
         return;
     }
     cli_progress_end(&p->progress);
+    if (!p->has_head) {
+        print_head();
+        p->has_head = true;
+    }
     (void)printf("%-34s %-10s ", s->name, s->class_name);
     for (size_t i = 0; i < assay_suite_count; i++) {
         (void)printf(" %4c", letter(s->outcome[i]));
@@ -116,6 +121,7 @@ static assay_code run(const cli_args *args, assay_error *error) {
     char folder[4096];
     uint64_t repetitions = 1;
     uint64_t threads = 0;
+    bool existed = access(cli_get(args, "db", "assay.db"), F_OK) == 0;
     assay_selftest_options o = {.op = cli_get(args, "op", "timestep_sinusoid_h3"),
                                 .filter = cli_get(args, "only", NULL),
                                 .directory = cli_get(args, "directory", NULL),
@@ -136,9 +142,6 @@ static assay_code run(const cli_args *args, assay_error *error) {
     o.threads = (unsigned)threads;
     cli_progress_start(&p.progress, cli_flag(args, "quiet"));
     p.progress.unit = "subjects";
-    if (!p.json) {
-        print_head();
-    }
     assay_code code = assay_selftest(store, &o, &report, error);
     cli_progress_end(&p.progress);
     if (code == ASSAY_CODE_OK || code == ASSAY_CODE_REFUSED) {
@@ -149,7 +152,7 @@ static assay_code run(const cli_args *args, assay_error *error) {
         }
     }
     assay_selftest_report_free(&report);
-    assay_store_close(store);
+    cli_close_store(args, store, existed);
     return code;
 }
 

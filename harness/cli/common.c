@@ -105,6 +105,59 @@ assay_code cli_open_store(const cli_args *args, assay_store_mode mode, assay_sto
     return assay_store_open(cli_get(args, "db", "assay.db"), mode, store, error);
 }
 
+void cli_close_store(const cli_args *args, assay_store *store, bool existed) {
+    sqlite3_stmt *s = NULL;
+    bool empty =
+        sqlite3_prepare_v2(assay_store_handle(store), "SELECT 1 FROM run", -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_DONE;
+    (void)sqlite3_finalize(s);
+    assay_store_close(store);
+    if (empty && !existed) {
+        (void)unlink(cli_get(args, "db", "assay.db"));
+    }
+}
+
+assay_code cli_find_resumed(const cli_args *args, int64_t *run_id, assay_error *error) {
+    assay_store *store = NULL;
+    const char *resume = cli_get(args, "resume", NULL);
+    if (resume == NULL) {
+        return ASSAY_CODE_OK;
+    }
+    assay_code code = cli_open_store(args, ASSAY_STORE_READ, &store, error);
+    if (code == ASSAY_CODE_OK) {
+        code = assay_store_run_find(store, resume, run_id, error);
+        assay_store_close(store);
+    }
+    return code;
+}
+
+assay_code cli_check_device(const cli_args *args, assay_error *error) {
+    const char *device = cli_get(args, "device", "cpu");
+    const char *digits = device + strlen("cuda:");
+    if (strcmp(device, "cpu") == 0) {
+        return ASSAY_CODE_OK;
+    }
+    if (strncmp(device, "cuda:", strlen("cuda:")) == 0 && digits[0] != '\0' &&
+        strspn(digits, "0123456789") == strlen(digits)) {
+        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: this build has no CUDA backend",
+                          device);
+    }
+    return assay_fail(error, ASSAY_CODE_USAGE, "--device %s: unknown device (use cpu or cuda:N)", device);
+}
+
+assay_code cli_check_source(const cli_args *args, assay_error *error) {
+    struct stat st;
+    const char *source = cli_get(args, "source", NULL);
+    if (source == NULL) {
+        return ASSAY_CODE_OK;
+    }
+    if (stat(source, &st) != 0) {
+        return assay_fail(error, ASSAY_CODE_USAGE, "--source %s: %s", source, strerror(errno));
+    }
+    return S_ISDIR(st.st_mode) ? ASSAY_CODE_OK
+                               : assay_fail(error, ASSAY_CODE_USAGE, "--source %s: not a directory", source);
+}
+
 bool cli_color(int fd) {
     const char *no = getenv("NO_COLOR");
     return isatty(fd) != 0 && (no == NULL || no[0] == '\0');

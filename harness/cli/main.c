@@ -4,11 +4,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef ASSAY_VERSION
 #define ASSAY_VERSION "unknown"
@@ -115,7 +118,12 @@ static void man_page(FILE *out) {
             (void)fprintf(out, ".PP\n%s\n", c->detail);
         }
         for (const cli_option *o = c->options; o->name != NULL; o++) {
-            (void)fprintf(out, ".TP\n\\-\\-%s %s\n%s\n", o->name, o->value != NULL ? o->value : "", o->help);
+            (void)fputs(".TP\n", out);
+            if (o->letter != 0) {
+                (void)fprintf(out, "\\-%c, ", o->letter);
+            }
+            (void)fprintf(out, "\\-\\-%s %s\n%s%s\n", o->name, o->value != NULL ? o->value : "", o->help,
+                          o->required ? " (required)" : "");
         }
     }
     (void)fputs(".SH EXIT STATUS\n0 certified or success, 1 refused or regression, 2 usage or bad input, 3 "
@@ -161,8 +169,10 @@ static assay_code parse(const cli_command *c, int argc, char **argv, cli_args *a
             }
         }
         if (index == n) {
+            char letter[3] = {'-', (char)optopt, '\0'};
+            bool is_letter = optopt > 0 && optopt < 256;
             return assay_fail(error, ASSAY_CODE_USAGE, "%s: unknown option %s (assay %s --help shows them)",
-                              c->name, argv[optind - 1], c->name);
+                              c->name, is_letter ? letter : argv[optind - 1], c->name);
         }
         if (args->values[index] != NULL) {
             return assay_fail(error, ASSAY_CODE_USAGE, "%s: --%s is given twice", c->name,
@@ -223,48 +233,85 @@ static int finish(assay_code code, const assay_error *error) {
     if (error->text[0] != '\0') {
         (void)fprintf(stderr, "assay: %s\n", error->text);
     }
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        (void)fprintf(stderr, "assay: standard output: %s\n", strerror(errno));
+        struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+        bool reader_gone = poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+        if (!reader_gone) { /* a reader that has seen enough, like head, is no news */
+            (void)fprintf(stderr, "assay: standard output: %s\n",
+                          errno != 0 ? strerror(errno) : "not everything could be written");
+        }
         return ASSAY_CODE_INTERNAL;
     }
     return (int)code;
 }
 
+/* A closed standard descriptor would be given to the next file opened, and what is printed would land in
+ * it. The stand-in is opened the wrong way round, so that using it is an error. */
+static void occupy_standard_descriptors(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) {
+            _exit(ASSAY_CODE_INTERNAL);
+        }
+    }
+}
+
+static const cli_command *find_command(const char *name) {
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        if (strcmp(name, cli_commands[i]->name) == 0) {
+            return cli_commands[i];
+        }
+    }
+    (void)fprintf(stderr, "assay: unknown command '%s' (assay --help shows them)\n", name);
+    return NULL;
+}
+
+/* assay help [COMMAND | --man] */
+static int help(const char *topic) {
+    const assay_error none = {0};
+    if (topic == NULL) {
+        general_help(stdout);
+    } else if (strcmp(topic, "--man") == 0) {
+        man_page(stdout);
+    } else {
+        const cli_command *c = find_command(topic);
+        if (c == NULL) {
+            return ASSAY_CODE_USAGE;
+        }
+        command_help(stdout, c);
+    }
+    return finish(ASSAY_CODE_OK, &none);
+}
+
 int main(int argc, char **argv) {
     assay_error error = {0};
+    occupy_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file size limit is reported like a full disk */
     if (argc < 2) {
         general_help(stderr);
         return ASSAY_CODE_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        if (argc > 2 && strcmp(argv[2], "--man") == 0) {
-            man_page(stdout);
-        } else {
-            general_help(stdout);
-        }
-        return finish(ASSAY_CODE_OK, &error);
+        return help(argc > 2 ? argv[2] : NULL);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
         (void)printf("assay %s\n", ASSAY_VERSION);
         return finish(ASSAY_CODE_OK, &error);
     }
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        const cli_command *c = cli_commands[i];
-        if (strcmp(argv[1], c->name) == 0) {
-            char *line = quote_line(argc, argv);
-            cli_args args = {.command = c, .line = line};
-            bool help = false;
-            assay_code code = parse(c, argc - 1, argv + 1, &args, &help, &error);
-            if (help) {
-                command_help(stdout, c);
-            } else if (code == ASSAY_CODE_OK) {
-                code = c->run(&args, &error);
-            }
-            free(line);
-            return finish(code, &error);
-        }
+    const cli_command *c = find_command(argv[1]);
+    if (c == NULL) {
+        return ASSAY_CODE_USAGE;
     }
-    (void)fprintf(stderr, "assay: unknown command '%s' (assay --help shows them)\n", argv[1]);
-    return ASSAY_CODE_USAGE;
+    char *line = quote_line(argc, argv);
+    cli_args args = {.command = c, .line = line};
+    bool wants_help = false;
+    assay_code code = parse(c, argc - 1, argv + 1, &args, &wants_help, &error);
+    if (wants_help) {
+        command_help(stdout, c);
+    } else if (code == ASSAY_CODE_OK) {
+        code = c->run(&args, &error);
+    }
+    free(line);
+    return finish(code, &error);
 }

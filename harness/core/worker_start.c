@@ -184,7 +184,9 @@ assay_code assay_worker_open(const assay_worker_options *options, assay_worker *
     if (code == ASSAY_CODE_OK) {
         code = assay_worker_start(w, error);
         if (code == ASSAY_CODE_REFUSED) {
-            code = assay_fail(error, ASSAY_CODE_USAGE, "adapter %s: %s", options->adapter, w->reason);
+            const bool silent = w->external && strncmp(w->reason, "exited", strlen("exited")) == 0;
+            code = assay_fail(error, ASSAY_CODE_USAGE, "adapter %s: %s%s", options->adapter, w->reason,
+                              silent ? " before its hello (a program must speak harness/PROTOCOL.md)" : "");
         }
     }
     if (code != ASSAY_CODE_OK) {

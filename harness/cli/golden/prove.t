@@ -1,0 +1,147 @@
+# The last of 255 shards is small: 1.0 and -0.0.
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db a.db
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+! assay: prove timestep_sinusoid_h3, candidate libm
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db a.db --quiet --json
+> {
+>   "complete": false,
+>   "differing": null,
+>   "outputs": 512,
+>   "outside": 0,
+>   "root": "HASH",
+>   "root_differs": false,
+>   "run": "RUN",
+>   "run_id": 2,
+>   "tiles": 2,
+>   "tiles_differing": 0,
+>   "verdict": "incomplete"
+> }
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db a.db --quiet --accuracy
+> ROOT HASH  outputs=512 differing=- outside=0 coverage=partial run=RUN
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db a.db --quiet --resume 1
+! assay: --resume 1: the run is already finished
+? 2
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db a.db --quiet --resume 9
+! assay: 'a.db' has no run '9'
+? 2
+$ assay verify a.db
+> a.db: 3 runs, N rows, 0 problems
+? 0
+$ assay report 1 --db a.db | head -n 3
+> # ? incomplete: timestep\_sinusoid\_h3, prove of libm
+> 
+> **nothing was promised: the run has no required promise**
+? 0
+# The same root from another number of threads and another implementation of the same bits.
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db a.db --quiet --threads 1 | cut -d' ' -f 2- | cut -d' ' -f 2-4; sqlite3 a.db 'SELECT count(DISTINCT root) FROM digest_tree'
+>  outputs=512 differing=-
+> 1
+? 0
+# Against a root, a database, an implementation, itself.
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against $(sqlite3 a.db 'SELECT root FROM digest_tree WHERE run_id = 1')
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against $(sqlite3 a.db 'SELECT upper(root) FROM digest_tree WHERE run_id = 1')
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against $(printf %064d 0)
+> 1 checks failed, 0 could not be judged (assay report RUN shows them)
+> the root is not HASH
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+? 1
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against a.db
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.db --quiet --against a.db
+> 1 checks failed, 0 could not be judged (assay report RUN shows them)
+> 1 of 2 tiles differ from a.db, the first is tile 16256
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+? 1
+$ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.db --against libm
+> 1 checks failed, 0 could not be judged (assay report RUN shows them)
+> ROOT HASH  outputs=512 differing=48 coverage=partial run=RUN
+! assay: prove timestep_sinusoid_h3, candidate fast_math
+! fail parity/tiles_016256: 48 of 512 outputs differ, at most 1 ulp; first at input 0x3f800000 channel 6: 0x3f4be4a9, want 0x3f4be4aa
+!   reproduce: assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.db --against libm
+? 1
+$ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.db --quiet --against libm --json
+> {
+>   "complete": false,
+>   "differing": 48,
+>   "outputs": 512,
+>   "outside": 0,
+>   "root": "HASH",
+>   "root_differs": false,
+>   "run": "RUN",
+>   "run_id": 7,
+>   "tiles": 2,
+>   "tiles_differing": 0,
+>   "verdict": "refused"
+> }
+? 1
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against libm
+> 0 checks failed, 1 could not be judged (assay report RUN shows them)
+> ROOT HASH  outputs=512 differing=0 coverage=partial run=RUN
+? 3
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against libm --resume 1
+! assay: --resume 1: the run is already finished
+? 2
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 1/255 --db d.db --quiet --against a.db
+! assay: --against a.db: holds no digest tree of timestep_sinusoid_h3 that covers these 64 tiles
+? 2
+$ assay verify d.db
+> d.db: 8 runs, N rows, 0 problems
+? 0
+# Parts of a domain are no proof of the whole.
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 1/2 --segments 1 --db b.db --quiet
+> ROOT HASH  outputs=1073741824 differing=- coverage=partial run=RUN
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db last.db --quiet
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db c.db --quiet
+> ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
+? 0
+$ assay merge b.db last.db --db merged.db
+! assay: tiles 64..16255 of 16258 are missing, between run 1 (RUN) of 'b.db' and run 1 (RUN) of 'last.db'
+? 2
+$ assay merge a.db last.db --db merged.db
+! assay: the shards have different promises: run 1 (RUN) of 'a.db' has 'digest digest measured 0 the digest of every output of the domain', run 3 (RUN) of 'a.db' has 'digest digest measured 0 the digest of every output of the domain; accuracy accu'
+? 2
+$ assay merge b.db c.db --db merged.db
+! assay: the shards have different candidate binaries: run 1 (RUN) of 'b.db' has 'HASH', run 1 (RUN) of 'c.db' has 'HASH'
+? 2
+$ assay merge b.db --db b.db
+! assay: tiles 64..16257 of 16258 are missing, between run 1 (RUN) of 'b.db' and the end
+? 2
+# A full disk in the middle: what was recorded stays, the run is resumed to the root of an undisturbed one.
+$ assay prove --op timestep_sinusoid_h3 --impl libm --segments 4 --db full.db --quiet & pid=$!; until [ -n "$(sqlite3 -readonly full.db 'SELECT 1 FROM digest_tile LIMIT 1' 2>&1 | grep 1)" ]; do sleep 0.05; done; prlimit --fsize=4096 --pid $pid; wait $pid
+! assay: evidence database 'full.db': the disk reports an input/output error; finished checks are intact as far as the disk kept them (while committing)
+? 4
+$ assay verify full.db
+> full.db: 1 runs, N rows, 0 problems
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --segments 4 --db full.db --quiet --resume latest
+> ROOT HASH  outputs=4294967296 differing=- coverage=partial run=RUN
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl libm --segments 4 --db full.db --quiet; sqlite3 full.db 'SELECT count(DISTINCT root) FROM digest_tree'
+> ROOT HASH  outputs=4294967296 differing=- coverage=partial run=RUN
+> 1
+? 0
+$ assay verify full.db
+> full.db: 2 runs, N rows, 0 problems
+? 0
+$ (ulimit -f 64; assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db small.db --quiet)
+! assay: arena of N bytes: ftruncate: File too large
+? 4
+$ ls
+> a.db
+> b.db
+> c.db
+> d.db
+> full.db
+> last.db
+? 0
