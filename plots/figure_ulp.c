@@ -14,14 +14,29 @@ typedef struct totals {
     uint64_t checks;
 } totals;
 
-/* Adds up the histograms of a subject over all checks; false when there are none. */
+/* Does this check's histogram belong to the figure? Gradients have distances of their own kind, and checks
+ * that only measure
+ * ("measured") stay apart from those that a promise rests on. */
+static bool belongs(const report_check *check, const char *subject, const report_bin *bin) {
+    if (check == NULL || strcmp(check->suite, "gradients") == 0) {
+        return false;
+    }
+    if (strcmp(subject, "accuracy") == 0) {
+        return strcmp(bin->subject, "accuracy") == 0;
+    }
+    return strcmp(bin->subject, "parity") == 0 && check->required == (strcmp(subject, "parity") == 0);
+}
+
+/* Adds up the histograms of a subject (accuracy, parity, measured) over its checks; false when there are
+ * none. */
 static bool add_up(const report_model *m, const char *subject, totals *t) {
     int64_t last = -1;
     *t = (totals){.low = ASSAY_ULP_HALF, .high = -ASSAY_ULP_HALF};
     for (size_t i = 0; i < m->bin_count; i++) {
         const report_bin *b = &m->bins[i];
-        if (strcmp(b->subject, subject) != 0 || b->exponent < 0 || b->exponent > NOT_COMPARABLE ||
-            b->distance < -ASSAY_ULP_HALF || b->distance > ASSAY_ULP_HALF || b->count == 0) {
+        if (!belongs(report_check_of(m, b->seq), subject, b) || b->exponent < 0 ||
+            b->exponent > NOT_COMPARABLE || b->distance < -ASSAY_ULP_HALF || b->distance > ASSAY_ULP_HALF ||
+            b->count == 0) {
             continue;
         }
         t->checks += b->seq != last;
@@ -73,8 +88,10 @@ static void distance_tics(FILE *set, int low, int high) {
     (void)fputs(")'\n", set);
 }
 
-static const char *against(const char *subject) {
-    return strcmp(subject, "accuracy") == 0 ? "the FP64 golden rounded to FP32" : "its reference";
+static const char *against(const report_model *m, const char *subject) {
+    return strcmp(subject, "accuracy") == 0   ? "the FP64 golden rounded to FP32"
+           : strcmp(subject, "measured") == 0 ? report_printf(m->arena, "%s (measured, no promise)", m->other)
+                                              : "what it must equal";
 }
 
 /* Colour class of a bar by its share of all elements. */
@@ -108,7 +125,7 @@ bool figure_ulp(const report_model *m, const char *subject, figure_plan *plan, F
         figure_field(data, report_share_text(a, t->not_comparable, t->all));
         (void)fputc('\n', data);
     }
-    plan->title = report_printf(a, "Distance of %s from %s", m->candidate, against(subject));
+    plan->title = report_printf(a, "Distance of %s from %s", m->candidate, against(m, subject));
     plan->caption = report_printf(
         a, "Signed ulp distance, %s over %s. %s at distance 0.%s",
         report_printf(a, "%s elements", report_count_text(a, t->all)),
@@ -210,7 +227,7 @@ bool figure_exponents(const report_model *m, const char *subject, figure_plan *p
     int merged = 1;
     uint64_t largest = 10;
     const int n = gather_rows(t, rows, &merged);
-    if (n < 2) {
+    if (n < 2 || (t->low == 0 && t->high == 0)) { /* nothing to see when all are equal */
         return false;
     }
     for (int r = 0; r < n; r++) {

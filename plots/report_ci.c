@@ -178,9 +178,9 @@ assay_code report_render_ctrf(const report_model *m, FILE *out, assay_error *err
     json_t *tool = json_pack("{s:s, s:s}", "name", "assay", "version", report_provenance(m, "assay.version"));
     json_t *summary = json_pack("{s:I, s:I, s:I, s:i, s:I, s:i, s:I, s:I}", "tests", (json_int_t)all.all,
                                 "passed", (json_int_t)all.by[REPORT_CI_PASSED], "failed",
-                                (json_int_t)(all.by[REPORT_CI_FAILED] + all.by[REPORT_CI_ERROR]), "pending",
-                                0, "skipped", (json_int_t)all.by[REPORT_CI_SKIPPED], "other", 0, "start",
-                                (json_int_t)m->started_ms, "stop", (json_int_t)m->finished_ms);
+                                (json_int_t)all.by[REPORT_CI_FAILED] + (json_int_t)all.by[REPORT_CI_ERROR],
+                                "pending", 0, "skipped", (json_int_t)all.by[REPORT_CI_SKIPPED], "other", 0,
+                                "start", (json_int_t)m->started_ms, "stop", (json_int_t)m->finished_ms);
     json_t *extra = json_pack("{s:s, s:s, s:s, s:s}", "verdict", m->verdict, "run", m->uuid, "operator",
                               m->operator_name, "implementation", m->implementation);
     json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:{s:o, s:o, s:o}}", "reportFormat", "CTRF", "specVersion",

@@ -166,7 +166,9 @@ static void rounded_share(report_doc *doc) {
     uint64_t all = 0;
     uint64_t zero = 0;
     for (size_t i = 0; i < m->bin_count; i++) {
-        if (strcmp(m->bins[i].subject, "accuracy") == 0) {
+        const report_check *check = report_check_of(m, m->bins[i].seq);
+        if (strcmp(m->bins[i].subject, "accuracy") == 0 && check != NULL &&
+            strcmp(check->suite, "gradients") != 0) {
             all += m->bins[i].count;
             zero += m->bins[i].distance == 0 && m->bins[i].exponent != 255 ? m->bins[i].count : 0;
         }
@@ -190,7 +192,7 @@ static void build_keys(report_doc *doc) {
         key_add(doc, report_short_count(a, m->elements_judged), "elements judged");
     }
     for (size_t i = 0; i < m->check_count; i++) {
-        if (strcmp(m->checks[i].suite, "parity") == 0 && m->checks[i].elements > 0) {
+        if (strcmp(m->checks[i].suite, "parity") == 0 && m->checks[i].required && m->checks[i].elements > 0) {
             judged += m->checks[i].elements;
             differing += report_differing(m, &m->checks[i]);
             parity++;

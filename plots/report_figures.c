@@ -15,11 +15,15 @@
 static const struct {
     const char *id, *subject;
     bool (*plan)(const report_model *model, const char *subject, figure_plan *plan, FILE *set, FILE *data);
-} kinds[] = {
-    {"matrix-parity", "parity", figure_matrix},         {"ulp-parity", "parity", figure_ulp},
-    {"exponents-parity", "parity", figure_exponents},   {"ulp-accuracy", "accuracy", figure_ulp},
-    {"error-by-input", "accuracy", figure_profile},     {"exponents-accuracy", "accuracy", figure_exponents},
-    {"matrix-invariance", "invariance", figure_matrix}, {"latency", "timing", figure_latency}};
+} kinds[] = {{"matrix-parity", "parity", figure_matrix},
+             {"ulp-parity", "parity", figure_ulp},
+             {"exponents-parity", "parity", figure_exponents},
+             {"ulp-measured", "measured", figure_ulp},
+             {"ulp-accuracy", "accuracy", figure_ulp},
+             {"error-by-input", "accuracy", figure_profile},
+             {"exponents-accuracy", "accuracy", figure_exponents},
+             {"matrix-invariance", "invariance", figure_matrix},
+             {"latency", "timing", figure_latency}};
 
 /* The three outputs of a figure. */
 static const struct {

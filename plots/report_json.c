@@ -52,19 +52,16 @@ static void check_details(const report_model *m, const report_check *c, json_t *
     json_t *metrics = json_object();
     json_t *elements = json_array();
     json_t *histogram = json_array();
-    for (size_t i = 0; i < m->metric_count; i++) {
+    for (size_t i = report_first_of(m->metrics, m->metric_count, sizeof *m->metrics, c->seq);
+         i < m->metric_count && m->metrics[i].seq == c->seq; i++) {
         const report_metric *metric = &m->metrics[i];
-        if (metric->seq == c->seq) {
-            (void)json_object_set_new(metrics, metric->name,
-                                      json_pack("{s:o, s:o, s:s}", "value", number(metric->value), "bits",
-                                                bits64(metric->value), "unit", metric->unit));
-        }
+        (void)json_object_set_new(metrics, metric->name,
+                                  json_pack("{s:o, s:o, s:s}", "value", number(metric->value), "bits",
+                                            bits64(metric->value), "unit", metric->unit));
     }
-    for (size_t i = 0; i < m->element_count; i++) {
+    for (size_t i = report_first_of(m->elements, m->element_count, sizeof *m->elements, c->seq);
+         i < m->element_count && m->elements[i].seq == c->seq; i++) {
         const report_element *e = &m->elements[i];
-        if (e->seq != c->seq) {
-            continue;
-        }
         json_t *one = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "kind", e->kind, "rank",
                                 (json_int_t)e->rank, "row", (json_int_t)e->row, "channel",
                                 (json_int_t)e->channel, "input", bits32(e->input_bits), "got",
@@ -77,12 +74,11 @@ static void check_details(const report_model *m, const report_check *c, json_t *
         }
         (void)json_array_append_new(elements, one);
     }
-    for (size_t i = 0; i < m->bin_count; i++) {
+    for (size_t i = report_first_of(m->bins, m->bin_count, sizeof *m->bins, c->seq);
+         i < m->bin_count && m->bins[i].seq == c->seq; i++) {
         const report_bin *b = &m->bins[i];
-        if (b->seq == c->seq) {
-            (void)json_array_append_new(histogram, json_pack("[s, i, i, I]", b->subject, b->exponent,
-                                                             b->distance, (json_int_t)b->count));
-        }
+        (void)json_array_append_new(
+            histogram, json_pack("[s, i, i, I]", b->subject, b->exponent, b->distance, (json_int_t)b->count));
     }
     (void)json_object_set_new(object, "metrics", metrics);
     (void)json_object_set_new(object, "elements_shown", elements);

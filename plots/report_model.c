@@ -13,44 +13,43 @@ const char *report_provenance(const report_model *model, const char *key) {
     return "unknown";
 }
 
-const report_check *report_check_of(const report_model *model, int64_t seq) {
+/* Items of all kinds begin with their check's number and are sorted by it. */
+size_t report_first_of(const void *items, size_t count, size_t item_bytes, int64_t seq) {
     size_t low = 0;
-    size_t high = model->check_count;
+    size_t high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (model->checks[middle].seq < seq) {
+        int64_t at;
+        memcpy(&at, (const char *)items + middle * item_bytes, sizeof at);
+        if (at < seq) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < model->check_count && model->checks[low].seq == seq ? &model->checks[low] : NULL;
+    return low;
+}
+
+const report_check *report_check_of(const report_model *model, int64_t seq) {
+    const size_t i = report_first_of(model->checks, model->check_count, sizeof *model->checks, seq);
+    return i < model->check_count && model->checks[i].seq == seq ? &model->checks[i] : NULL;
 }
 
 const report_metric *report_metric_of(const report_model *model, int64_t seq, const char *name) {
-    size_t low = 0;
-    size_t high = model->metric_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (model->metrics[middle].seq < seq) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < model->metric_count && model->metrics[low].seq == seq; low++) {
-        if (strcmp(model->metrics[low].name, name) == 0) {
-            return &model->metrics[low];
+    size_t i = report_first_of(model->metrics, model->metric_count, sizeof *model->metrics, seq);
+    for (; i < model->metric_count && model->metrics[i].seq == seq; i++) {
+        if (strcmp(model->metrics[i].name, name) == 0) {
+            return &model->metrics[i];
         }
     }
     return NULL;
 }
 
 const report_element *report_element_of(const report_model *model, int64_t seq, const char *kind) {
-    for (size_t i = 0; i < model->element_count; i++) {
-        const report_element *e = &model->elements[i];
-        if (e->seq == seq && strcmp(e->kind, kind) == 0) {
-            return e;
+    size_t i = report_first_of(model->elements, model->element_count, sizeof *model->elements, seq);
+    for (; i < model->element_count && model->elements[i].seq == seq; i++) {
+        if (strcmp(model->elements[i].kind, kind) == 0) {
+            return &model->elements[i];
         }
     }
     return NULL;

@@ -122,6 +122,7 @@ void report_sections_parity(report_doc *doc, const report_figures *figures) {
     }
     report_figures_add(doc, figures, "matrix-parity");
     report_figures_add(doc, figures, "ulp-parity");
+    report_figures_add(doc, figures, "ulp-measured");
     report_figures_add(doc, figures, "exponents-parity");
 }
 

@@ -44,9 +44,9 @@ static void timing_row(report_doc *doc, report_table *t, const report_series *s)
 }
 
 void report_sections_timing(report_doc *doc, const report_figures *figures) {
-    static const char *const columns[] = {"Rows",   "Callable", "Scope",        "Figure",
-                                          "Median", "95 %",     "Ratio [95 %]", "\xc3\xb7 floor",
-                                          "GB/s",   "Of roof",  "Samples",      "Marks"};
+    static const char *const columns[] = {"Rows",   "Callable",  "Scope",        "Figure",
+                                          "Median", "5 to 95 %", "Ratio [95 %]", "\xc3\xb7 floor",
+                                          "GB/s",   "Of roof",   "Samples",      "Marks"};
     const report_model *m = doc->model;
     if (m->series_count == 0) {
         return;

@@ -417,3 +417,9 @@ Test(report_formats, a_huge_run_still_fits_a_pull_request_and_keeps_what_failed)
     contains(md, "rows are shown; the HTML and JSON reports have all of them.");
     free(md);
 }
+
+Test(report_formats, what_is_only_measured_stays_out_of_the_parity_numbers) {
+    char *md = render(FIXTURE_CERTIFIED, ASSAY_REPORT_MD);
+    contains(md, "**0** of 143.6 M elements differ (parity)");
+    free(md);
+}
