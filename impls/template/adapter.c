@@ -3,7 +3,6 @@
  * Build:   cc -O2 -shared -fPIC -ffp-contract=off -I<prefix>/include adapter.c -o adapter.so -lm
  * Certify: assay certify --op timestep_sinusoid_h3 --impl ./adapter.so --baseline libm */
 #include <assay/adapter.h>
-#include <float.h>
 #include <math.h>
 
 static int host(const DLTensor *t, int ndim) {
@@ -24,7 +23,7 @@ static assay_status check(const assay_call *call, size_t inputs) {
     const int64_t rows = host(t, 1) ? t->shape[0] : 0;
     const char *fault =
         width <= 0 || width % 2 != 0         ? "width must be a positive even number"
-        : !(period > 0 && period <= DBL_MAX) ? "max_period must be finite and positive"
+        : !(period > 0 && period < INFINITY) ? "max_period must be finite and positive"
         : rows < 1                           ? "timestep must be a vector in host memory, not empty"
         : !assay_is_float(t)                 ? "timestep must be float32, bfloat16 or float16"
         : inputs == 1 ? matrix(out, rows, width) ? NULL : "out must be float32 (T, width)"
@@ -45,24 +44,24 @@ static float frequency(const assay_call *call, int64_t k) {
 }
 static assay_status forward(const assay_call *call) {
     const assay_status status = check(call, 1);
-    const int64_t half = assay_attr_int(call, "width", 0) / 2;
-    for (int64_t n = 0; status == ASSAY_OK && n < call->inputs[0]->shape[0] * half; n++) {
-        const int64_t i = n / half, k = n % half;
-        const float a = assay_load_f32(call->inputs[0], i) * frequency(call, k);
-        *at(call->outputs[0], i, k) = cosf(a);
-        *at(call->outputs[0], i, half + k) = sinf(a);
+    const int64_t half = assay_attr_int(call, "width", 0) / 2, rows = status ? 0 : call->inputs[0]->shape[0];
+    for (int64_t k = 0; k < half; k++) {
+        const float f = frequency(call, k);
+        for (int64_t i = 0; i < rows; i++) {
+            const float a = assay_load_f32(call->inputs[0], i) * f;
+            *at(call->outputs[0], i, k) = cosf(a);
+            *at(call->outputs[0], i, half + k) = sinf(a);
+        }
     }
     return status;
 }
 /* Element k of the pairwise tree over row i at the level that has `size` elements. */
 static float tree(const assay_call *call, int64_t i, int64_t k, int64_t size, int64_t half) {
-    if (size < 2 * half) {
-        return tree(call, i, k, 2 * size, half) + tree(call, i, k + size, 2 * size, half);
-    }
     const DLTensor *g = call->inputs[0], *y = call->inputs[1];
-    return k < half       ? -(*at(g, i, k) * *at(y, i, half + k)) * frequency(call, k)
-           : k < 2 * half ? *at(g, i, k) * *at(y, i, k - half) * frequency(call, k - half)
-                          : 0.0f;
+    return size < 2 * half ? tree(call, i, k, 2 * size, half) + tree(call, i, k + size, 2 * size, half)
+           : k < half      ? -(*at(g, i, k) * *at(y, i, half + k)) * frequency(call, k)
+           : k < 2 * half  ? *at(g, i, k) * *at(y, i, k - half) * frequency(call, k - half)
+                           : 0.0f;
 }
 static assay_status backward(const assay_call *call) {
     const assay_status status = check(call, 3);
