@@ -21,10 +21,10 @@ typedef enum assay_dtype {
 #define X(id, text, code, bits) ASSAY_DTYPE_##id,
     ASSAY_DTYPE_LIST(X)
 #undef X
-    ASSAY_DTYPE_COUNT
+        ASSAY_DTYPE_COUNT
 } assay_dtype;
 
-const char *assay_dtype_text(assay_dtype dtype);             /* "f32"; "unknown" outside the enum */
+const char *assay_dtype_text(assay_dtype dtype);              /* "f32"; "unknown" outside the enum */
 bool assay_dtype_parse(const char *text, assay_dtype *dtype); /* false when unknown */
 size_t assay_dtype_bytes(assay_dtype dtype);
 DLDataType assay_dtype_dlpack(assay_dtype dtype);

@@ -17,7 +17,7 @@ typedef enum assay_outcome {
 #define X(id, text, meaning) ASSAY_OUTCOME_##id,
     ASSAY_OUTCOME_LIST(X)
 #undef X
-    ASSAY_OUTCOME_COUNT
+        ASSAY_OUTCOME_COUNT
 } assay_outcome;
 
 #define ASSAY_STRENGTH_LIST(X)                                                                               \
@@ -28,7 +28,7 @@ typedef enum assay_strength {
 #define X(id, text, meaning) ASSAY_STRENGTH_##id,
     ASSAY_STRENGTH_LIST(X)
 #undef X
-    ASSAY_STRENGTH_COUNT
+        ASSAY_STRENGTH_COUNT
 } assay_strength;
 
 #define ASSAY_PROMISE_STATE_LIST(X)                                                                          \
@@ -40,7 +40,7 @@ typedef enum assay_promise_state {
 #define X(id, text, meaning) ASSAY_PROMISE_##id,
     ASSAY_PROMISE_STATE_LIST(X)
 #undef X
-    ASSAY_PROMISE_STATE_COUNT
+        ASSAY_PROMISE_STATE_COUNT
 } assay_promise_state;
 
 #define ASSAY_VERDICT_LIST(X)                                                                                \
@@ -52,7 +52,7 @@ typedef enum assay_verdict {
 #define X(id, text, meaning) ASSAY_VERDICT_##id,
     ASSAY_VERDICT_LIST(X)
 #undef X
-    ASSAY_VERDICT_COUNT
+        ASSAY_VERDICT_COUNT
 } assay_verdict;
 
 #define ASSAY_TIER_LIST(X)                                                                                   \
@@ -64,7 +64,7 @@ typedef enum assay_tier {
 #define X(id, text, meaning) ASSAY_TIER_##id,
     ASSAY_TIER_LIST(X)
 #undef X
-    ASSAY_TIER_COUNT
+        ASSAY_TIER_COUNT
 } assay_tier;
 
 /* The text of a value; "unknown" outside the enum. */

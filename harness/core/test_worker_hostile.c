@@ -323,7 +323,8 @@ Test(hostile, outlives_the_thread_that_started_it) {
 Test(hostile, dies_with_the_judge) {
     int pipes[2];
     int worker = 0;
-    cr_assert_not_null(hostile_file("testhost")); /* before the fork: a failed assertion belongs to the test's process */
+    cr_assert_not_null(
+        hostile_file("testhost")); /* before the fork: a failed assertion belongs to the test's process */
     cr_assert_eq(pipe(pipes), 0);
     const pid_t judge = fork();
     if (judge == 0) {

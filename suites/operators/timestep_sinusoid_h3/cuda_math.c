@@ -86,7 +86,8 @@ static inline __attribute__((always_inline)) float quadrant_value(float r, int32
 
 static inline __attribute__((always_inline)) float reduce_near(float x, int32_t *quadrant) {
     *quadrant = (int32_t)__builtin_rintf(x * TWO_OVER_PI);
-    float q = (float)*quadrant; /* through an integer as on the device: -0.0 becomes +0.0, which keeps sin(-0.0) = -0.0 */
+    float q = (float)*quadrant; /* through an integer as on the device: -0.0 becomes +0.0, which keeps
+                                   sin(-0.0) = -0.0 */
     return FMAF(q, P3, FMAF(q, P2, FMAF(q, P1, x)));
 }
 
