@@ -97,11 +97,35 @@ static void row_far(double t, const double *freq, size_t half, double *out) {
     }
 }
 
+#define KEPT 512 /* frequencies; wider rows make theirs each time */
+
+/* Frequencies padded to whole tiles. Each costs a long double exponential, and callers come with few rows at
+ * a time, so a thread keeps those of its last attributes. `own` receives what the caller must free, or NULL.
+ */
+static const double *frequencies(sinusoid_attrs a, double **own) {
+    static _Thread_local struct {
+        sinusoid_attrs attrs;
+        double freq[KEPT];
+    } cache;
+    size_t padded = (a.half + TILE - 1) / TILE * TILE;
+    *own = NULL;
+    if (padded > KEPT) {
+        *own = sinusoid_alloc(padded, sizeof **own);
+        sinusoid_frequencies_f64(a, *own);
+        return *own;
+    }
+    if (cache.attrs.half != a.half || cache.attrs.max_period != a.max_period) {
+        memset(&cache, 0, sizeof cache);
+        sinusoid_frequencies_f64(a, cache.freq);
+        cache.attrs = a;
+    }
+    return cache.freq;
+}
+
 void sinusoid_golden(const assay_attrs *attrs, const float *x, size_t rows, double *out) {
     sinusoid_attrs a = sinusoid_attrs_read(attrs);
-    size_t padded = (a.half + TILE - 1) / TILE * TILE;
-    double *freq = sinusoid_alloc(padded, sizeof *freq);
-    sinusoid_frequencies_f64(a, freq);
+    double *own = NULL;
+    const double *freq = frequencies(a, &own);
     double largest = a.max_period >= 1.0 || a.half == 0 ? 1.0 : freq[a.half - 1];
     tile_fn *tile = tile_pick();
     size_t whole = a.half / TILE * TILE;
@@ -124,5 +148,5 @@ void sinusoid_golden(const assay_attrs *attrs, const float *x, size_t rows, doub
             memcpy(row + a.half + whole, sine, rest * sizeof *row);
         }
     }
-    free(freq);
+    free(own);
 }
