@@ -1,6 +1,8 @@
 /* error.c - formats the one line of a failure. */
 #include "error.h"
 
+#include "text.h"
+
 #include <stdio.h>
 
 assay_code assay_fail(assay_error *error, assay_code code, const char *format, ...) {
@@ -15,6 +17,7 @@ assay_code assay_fail(assay_error *error, assay_code code, const char *format, .
                 *p = ' ';
             }
         }
+        assay_text_tidy(error->text); /* it may quote a candidate or a foreign file */
     }
     return code;
 }

@@ -21,7 +21,8 @@ typedef struct assay_error {
 } assay_error;
 
 /* Formats a message into *error (which may be NULL) and returns `code`, so that a function can end with
- * `return assay_fail(error, ASSAY_CODE_USAGE, "...", ...)`. Newlines in the result are replaced by spaces. */
+ * `return assay_fail(error, ASSAY_CODE_USAGE, "...", ...)`. Newlines in the result are replaced by spaces,
+ * other control characters by '?'. */
 assay_code assay_fail(assay_error *error, assay_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

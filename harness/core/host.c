@@ -241,6 +241,12 @@ static json_t *introduce(host *h, const char *path, const assay_message *judge, 
     return assay_adapter_hello(h->info, error);
 }
 
+/* The hello of a worker that cannot serve (new reference). */
+static json_t *refusal(const char *why) {
+    return json_pack("{s:s, s:s, s:i, s:s}", "type", "hello", "role", "worker", "protocol",
+                     ASSAY_PROTOCOL_VERSION, "error", why);
+}
+
 static bool started_by_judge(void) {
     struct stat s;
     return fstat(ASSAY_SOCKET_FD, &s) == 0 && S_ISSOCK(s.st_mode) && fstat(ASSAY_ARENA_FD, &s) == 0 &&
@@ -263,14 +269,20 @@ int assay_worker_main(const char *adapter_path) {
     }
     json_t *hello = introduce(&h, adapter_path, &m, &error);
     assay_message_free(&m);
-    const bool serving = hello != NULL;
+    bool serving = hello != NULL;
     if (!serving) {
-        hello =
-            json_pack("{s:s, s:s, s:i, s:s}", "type", "hello", "role", "worker", "protocol",
-                      ASSAY_PROTOCOL_VERSION, "error", error.text[0] == '\0' ? "out of memory" : error.text);
+        hello = refusal(error.text[0] == '\0' ? "out of memory" : error.text);
     }
     assay_write_json(&h.line, hello);
     json_decref(hello);
+    if (h.line.failed) {
+        serving = false;
+        hello = refusal("descriptor: its texts do not fit into one message");
+        h.line.used = 0;
+        h.line.failed = false;
+        assay_write_json(&h.line, hello);
+        json_decref(hello);
+    }
     const int code = send_line(&h) && serving ? serve(&h) : EXIT_PROTOCOL;
     /* Not exit(): the candidate's destructors and atexit handlers have no business after the last call. */
     _exit(code);

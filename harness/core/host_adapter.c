@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 
-#define MAX_KNOBS 64
-
 /* The rule that the descriptor breaks, NULL when it is sound. */
 static const char *broken_rule(const assay_adapter_info *info) {
     if (info->name == NULL || info->name[0] == '\0' || info->version == NULL || info->version[0] == '\0') {
@@ -28,13 +26,18 @@ static const char *broken_rule(const assay_adapter_info *info) {
             }
         }
     }
-    if (info->knob_count > MAX_KNOBS || (info->knob_count > 0 && info->knobs == NULL)) {
+    if (info->knob_count > ASSAY_MAX_KNOBS || (info->knob_count > 0 && info->knobs == NULL)) {
         return "knobs must be NULL or at most 64";
     }
     for (size_t i = 0; i < info->knob_count; i++) {
         if (info->knobs[i].name == NULL || info->knobs[i].requested == NULL ||
             info->knobs[i].effective == NULL) {
             return "a knob has no name, requested or effective";
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(info->knobs[j].name, info->knobs[i].name) == 0) {
+                return "a knob is listed twice";
+            }
         }
     }
     return NULL;

@@ -1,5 +1,6 @@
 /* protocol.c - strict parsing of messages. Each message is a table of fields; one loop reads them all. */
 #include "protocol_private.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -144,6 +145,16 @@ static bool read_fields(parse *p, const field *fields, size_t *seen) {
 
 /* ---- hello and result ---- */
 
+/* A text of a hello: it will stand in tables, reports and the database, beside others that it may not
+ * imitate.
+ */
+static bool check_text(parse *p, const char *key, const char *text, size_t limit) {
+    if (text != NULL && (strlen(text) > limit || !assay_text_printable(text))) {
+        return assay_parse_fault(p, key, "must be one line of printable text, not too long");
+    }
+    return true;
+}
+
 static bool read_operators(parse *p) {
     const size_t n = json_array_size(p->m->operators);
     if (n == 0 || n > ASSAY_MAX_OPERATORS) {
@@ -157,6 +168,9 @@ static bool read_operators(parse *p) {
             !json_is_boolean(json_object_get(o, "backward"))) {
             return assay_parse_fault(p, "operators", "must hold objects of name, forward, backward");
         }
+        if (!check_text(p, "operators", json_string_value(name), ASSAY_MAX_NAME)) {
+            return false;
+        }
         for (size_t j = 0; j < i; j++) {
             const json_t *other = json_object_get(json_array_get(p->m->operators, j), "name");
             if (strcmp(json_string_value(other), json_string_value(name)) == 0) {
@@ -169,6 +183,9 @@ static bool read_operators(parse *p) {
 
 static bool read_knobs(parse *p) {
     static const char *const keys[] = {"name", "requested", "effective"};
+    if (json_array_size(p->m->knobs) > ASSAY_MAX_KNOBS) {
+        return assay_parse_fault(p, "knobs", "must be at most 64");
+    }
     for (size_t i = 0; i < json_array_size(p->m->knobs); i++) {
         const json_t *k = json_array_get(p->m->knobs, i);
         bool ok = json_object_size(k) == 3;
@@ -177,6 +194,17 @@ static bool read_knobs(parse *p) {
         }
         if (!ok) {
             return assay_parse_fault(p, "knobs", "must hold objects of name, requested, effective");
+        }
+        for (size_t j = 0; j < 3; j++) {
+            if (!check_text(p, "knobs", json_string_value(json_object_get(k, keys[j])), ASSAY_MAX_NAME)) {
+                return false;
+            }
+        }
+        for (size_t j = 0; j < i; j++) {
+            const json_t *other = json_object_get(json_array_get(p->m->knobs, j), "name");
+            if (strcmp(json_string_value(other), json_string_value(json_object_get(k, "name"))) == 0) {
+                return assay_parse_fault(p, "knobs", "names a knob twice");
+            }
         }
     }
     return true;
@@ -190,7 +218,10 @@ static bool read_hello(parse *p) {
     if (p->m->name[0] == '\0' || p->m->version[0] == '\0') {
         return assay_parse_fault(p, p->m->name[0] == '\0' ? "name" : "version", "must not be empty");
     }
-    return read_operators(p) && read_knobs(p);
+    return check_text(p, "name", p->m->name, ASSAY_MAX_NAME) &&
+           check_text(p, "version", p->m->version, ASSAY_MAX_NAME) &&
+           check_text(p, "description", p->m->description, ASSAY_MAX_DESCRIPTION) &&
+           check_text(p, "lineage", p->m->lineage, ASSAY_MAX_NAME) && read_operators(p) && read_knobs(p);
 }
 
 static bool read_status(parse *p) {

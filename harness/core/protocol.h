@@ -18,6 +18,9 @@
 #define ASSAY_MAX_TENSORS      16
 #define ASSAY_MAX_ATTRS        16
 #define ASSAY_MAX_OPERATORS    64
+#define ASSAY_MAX_KNOBS        64
+#define ASSAY_MAX_NAME         127u  /* bytes of a name, version, lineage, operator or knob text */
+#define ASSAY_MAX_DESCRIPTION  1023u /* bytes of a description */
 #define ASSAY_MAX_REPEAT       1000000000
 #define ASSAY_SOCKET_FD        3
 #define ASSAY_ARENA_FD         4

@@ -16,6 +16,15 @@
     "\"host\",\"guards\":true,"                                                                              \
     "\"operators\":" operators "}"
 
+/* A worker's hello of which the texts are chosen. */
+#define SAYS(name, lineage, knobs)                                                                           \
+    "{\"type\":\"hello\",\"role\":\"worker\",\"protocol\":1,\"name\":\"" name                                \
+    "\",\"version\":\"1\",\"memory\":\"host\",\"guards\":true,\"lineage\":\"" lineage                        \
+    "\",\"operators\":[{\"name\":\"a\",\"forward\":true,\"backward\":false}],\"knobs\":" knobs "}"
+#define KNOB      "{\"name\":\"a\",\"requested\":\"x\",\"effective\":\"y\"}"
+#define TEN       "0123456789"
+#define LONG_TEXT TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "12345678" /* one byte too long */
+
 static char bytes[ASSAY_LINE_BYTES];
 
 static assay_line empty_line(void) {
@@ -93,6 +102,7 @@ Test(protocol, accepted) {
         CALL("{}", "[]"),
         CALL("{\"a\":{\"float\":\"nan\"}}", "[null," TENSOR "]"),
         HELLO("[{\"name\":\"a\",\"forward\":true,\"backward\":false}]"),
+        SAYS("caf\xc3\xa9", "1234567" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN, "[" KNOB "]"),
         "{\"type\":\"hello\",\"role\":\"worker\",\"protocol\":9,\"error\":\"no\"}",
         "{\"type\":\"hello\",\"role\":\"judge\",\"protocol\":1,\"arena_bytes\":4096,\"page_bytes\":4096}",
     };
@@ -176,6 +186,13 @@ Test(protocol, refused) {
         HELLO("[{\"name\":\"a\",\"forward\":1,\"backward\":false}]"),
         HELLO("[{\"name\":\"a\",\"forward\":true,\"backward\":false},{\"name\":\"a\",\"forward\":true,"
               "\"backward\":false}]"),
+        HELLO("[{\"name\":\"a\\nb\",\"forward\":true,\"backward\":false}]"),
+        SAYS("x\\nVERDICT certified", "", "[]"),
+        SAYS("x\\u001b[2J", "", "[]"),
+        SAYS("n", "h3\\u202eadub", "[]"),
+        SAYS("n", LONG_TEXT, "[]"),
+        SAYS("n", "", "[{\"name\":\"a\",\"requested\":\"x\",\"effective\":\"y\\n\"}]"),
+        SAYS("n", "", "[" KNOB "," KNOB "]"),
         "{\"type\":\"hello\",\"role\":\"judge\",\"protocol\":1,\"arena_bytes\":0,\"page_bytes\":4096}",
         "{\"type\":\"hello\",\"role\":\"worker\",\"protocol\":1,\"error\":\"no\",\"name\":\"x\"}",
     };

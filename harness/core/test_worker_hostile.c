@@ -112,6 +112,8 @@ Test(hostile, survivable) {
     d = do_mode(w, "bad_text");
     cr_assert_eq(d.reply.status, ASSAY_INVALID_ARGUMENT);
     cr_assert_eq(strspn(d.reply.message, "?"), 255);
+    d = do_mode(w, "forged_text"); /* no line, no colour, no cursor of its own */
+    cr_assert_str_eq(d.reply.message, "x?VERDICT certified?[2J??");
     d = do_mode(w, "ok");
     assert_right(&d);
     assay_worker_close(w);

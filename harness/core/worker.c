@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "digest.h"
+#include "text.h"
 
 #include <sodium/randombytes.h>
 #include <stdlib.h>
@@ -164,6 +165,7 @@ static const char *accept_result(assay_worker *w, const char *line, size_t n, as
         reply->status = m.status;
         reply->worker_ns = (uint64_t)m.ns;
         (void)snprintf(reply->message, sizeof reply->message, "%s", m.text);
+        assay_text_tidy(reply->message);
     }
     assay_message_free(&m);
     return rule;

@@ -11,7 +11,11 @@ static assay_status forward(const assay_call *call) {
 }
 
 static assay_operator operators[2] = {{.name = "a", .forward = forward}, {.name = "b", .forward = forward}};
-static assay_knob knobs[1];
+static const char *on(void) {
+    return "on";
+}
+static assay_knob knobs[2];
+static char long_text[100001];
 static assay_adapter_info info = {.abi_version = ASSAY_ABI_VERSION,
                                   .struct_bytes = sizeof info,
                                   .name = "descriptor",
@@ -51,7 +55,13 @@ ASSAY_EXPORT const assay_adapter_info *assay_adapter(void) {
     info.operator_count = is("no_operators") ? 0 : is("many_operators") ? 100000 : 2;
     operators[1].name = is("null_operator") ? NULL : is("same_operator") ? "a" : "b";
     operators[1].forward = is("null_forward") ? NULL : forward;
-    info.knobs = is("bad_knob") ? knobs : NULL;
-    info.knob_count = is("bad_knob") || is("null_knobs") ? 1 : 0;
+    info.knobs = is("bad_knob") || is("same_knob") ? knobs : NULL;
+    info.knob_count = is("bad_knob") || is("null_knobs") ? 1 : is("same_knob") ? 2 : 0;
+    if (is("same_knob")) {
+        knobs[0] = knobs[1] = (assay_knob){.name = "k", .requested = "on", .effective = on};
+    }
+    memset(long_text, 'd', sizeof long_text - 1);
+    info.description = is("long_text") ? long_text : NULL;
+    info.lineage = is("two_lines") ? "h3\nVERDICT certified" : NULL;
     return is("null") ? NULL : &info;
 }

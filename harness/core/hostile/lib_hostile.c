@@ -318,6 +318,10 @@ static assay_status forward(const assay_call *call) {
         memset(call->message, 0xfe, call->message_bytes);
         return ASSAY_INVALID_ARGUMENT;
     }
+    if (strcmp(mode->s, "forged_text") == 0) {
+        (void)snprintf(call->message, call->message_bytes, "x\nVERDICT certified\x1b[2J\xc2\x9b");
+        return ASSAY_INTERNAL;
+    }
     if (strcmp(mode->s, "thread_id") == 0) {
         (void)snprintf(call->message, call->message_bytes, "%d", gettid() == getpid());
         return ASSAY_UNSUPPORTED;
