@@ -40,13 +40,12 @@ static bool start_and_kill(const char *path, const char *output, useconds_t us) 
 /* Last number after `word` in the output of the writer, 0 when none. */
 static long long last_number(const char *output, const char *word) {
     char line[64];
-    long long last = 0, number = 0;
+    long long last = 0;
     FILE *in = fopen(output, "r");
     while (in != NULL && fgets(line, sizeof line, in) != NULL) {
-        char found[16];
-        if (strchr(line, '\n') != NULL && sscanf(line, "%15s %lld", found, &number) == 2 &&
-            strcmp(found, word) == 0) {
-            last = number;
+        const size_t n = strlen(word);
+        if (strchr(line, '\n') != NULL && strncmp(line, word, n) == 0 && line[n] == ' ') {
+            last = strtoll(line + n, NULL, 10);
         }
     }
     if (in != NULL) {

@@ -24,24 +24,25 @@ static double run(bench *b, bool change_layout) {
     assay_tensor tensors[2] = {0};
     const assay_tensor *pointers[2] = {&tensors[0], &tensors[1]};
     assay_arena *arena = assay_worker_arena(b->worker);
-    b->spec.inputs = &pointers[0];
-    b->spec.outputs = &pointers[1];
-    b->spec.input_count = b->spec.output_count = 1;
+    assay_call_spec spec = b->spec;
+    spec.inputs = &pointers[0];
+    spec.outputs = &pointers[1];
+    spec.input_count = spec.output_count = 1;
     const double start = now_us();
     for (int i = 0; i < b->calls; i++) {
         if (i == 0 || change_layout) {
             assay_arena_reset(arena, false);
             for (int k = 0; k < 2; k++) {
-                const assay_tensor_spec spec = {
-                    .dtype = ASSAY_DTYPE_F32, .ndim = 1, .shape = {1024 * (i % 7 + 1)}};
-                if (assay_tensor_alloc(arena, &spec, &tensors[k], &error) != ASSAY_CODE_OK) {
+                const assay_tensor_spec shape = {
+                    .dtype = ASSAY_DTYPE_F32, .ndim = 1, .shape = {INT64_C(1024) * (i % 7 + 1)}};
+                if (assay_tensor_alloc(arena, &shape, &tensors[k], &error) != ASSAY_CODE_OK) {
                     (void)fprintf(stderr, "%s\n", error.text);
                     exit(1);
                 }
                 assay_tensor_poison(&tensors[k], 0x7fc0a55au);
             }
         }
-        if (!assay_worker_call(b->worker, &b->spec, &reply, &error) || reply.result != ASSAY_CALL_ANSWERED ||
+        if (!assay_worker_call(b->worker, &spec, &reply, &error) || reply.result != ASSAY_CALL_ANSWERED ||
             reply.status != ASSAY_OK) {
             (void)fprintf(stderr, "call failed: %s %s\n", reply.reason, reply.message);
             exit(1);
@@ -58,7 +59,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     bench b = {.spec = {.op = argv[3], .attrs = &attr, .attr_count = 1},
-               .calls = argc > 4 ? atoi(argv[4]) : 20000};
+               .calls = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 20000};
     const assay_worker_options options = {.adapter = argv[2], .self = argv[1]};
     if (assay_worker_open(&options, &b.worker, &error) != ASSAY_CODE_OK) {
         (void)fprintf(stderr, "%s\n", error.text);

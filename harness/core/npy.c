@@ -27,24 +27,24 @@ bool assay_npy_payload(assay_dtype dtype, const int64_t *shape, int ndim, size_t
 /* The whole preamble; returns its length, a multiple of 64. `out` holds ASSAY_NPY_PREAMBLE bytes: 8
  * dimensions of 19 digits fit. */
 static size_t preamble(assay_dtype dtype, const int64_t *shape, int ndim, char *out) {
-    char text[ASSAY_NPY_PREAMBLE];
-    size_t n = (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+    static const char magic[8] = "\x93NUMPY\x01"; /* version 1.0: the NUL is the 0 */
+    char *const text = out + ASSAY_NPY_FIXED;
+    const size_t room = ASSAY_NPY_PREAMBLE - ASSAY_NPY_FIXED;
+    size_t n = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (",
                                 assay_npy_descr[dtype]);
     for (int i = 0; i < ndim; i++) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%lld%s", (long long)shape[i],
+        n += (size_t)snprintf(text + n, room - n, "%lld%s", (long long)shape[i],
                               ndim == 1      ? ","
                               : i + 1 < ndim ? ", "
                                              : "");
     }
-    n += (size_t)snprintf(text + n, sizeof text - n, "), }");
+    n += (size_t)snprintf(text + n, room - n, "), }");
     const size_t total = (ASSAY_NPY_FIXED + n + 1 + 63) / 64 * 64;
     const size_t header = total - ASSAY_NPY_FIXED;
-    memset(out, ' ', total);
-    memcpy(out, "\x93NUMPY\x01\x00", 8);
+    memset(text + n, ' ', header - n);
+    memcpy(out, magic, sizeof magic);
     out[8] = (char)(header & 0xff);
     out[9] = (char)(header >> 8);
-    memcpy(out + ASSAY_NPY_FIXED, text,
-           n); /* NOLINT(bugprone-not-null-terminated-result): the header has a length */
     out[total - 1] = '\n';
     return total;
 }

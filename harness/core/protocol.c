@@ -2,6 +2,7 @@
 #include "protocol_private.h"
 #include "text.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef enum field_kind { TEXT, ID, NATURAL, POSITIVE, BOOLEAN, ARRAY, ANY } field_kind;
@@ -211,6 +212,7 @@ static bool read_knobs(parse *p) {
 }
 
 static bool read_hello(parse *p) {
+    assert(p->parked.memory != NULL); /* read_fields found it */
     p->m->memory = strcmp(p->parked.memory, "cuda") == 0 ? ASSAY_MEMORY_CUDA : ASSAY_MEMORY_HOST;
     if (p->m->memory == ASSAY_MEMORY_HOST && strcmp(p->parked.memory, "host") != 0) {
         return assay_parse_fault(p, "memory", "must be host or cuda");

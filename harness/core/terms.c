@@ -9,10 +9,11 @@
     const char *assay_##name##_text(type value) {                                                            \
         return (size_t)value < (size_t)(count) ? name##_texts[value] : "unknown";                            \
     }                                                                                                        \
-    bool assay_##name##_parse(const char *text, type *value) {                                               \
+    typedef type name##_term;                                                                                \
+    bool assay_##name##_parse(const char *text, name##_term *value) {                                        \
         for (size_t i = 0; i < (size_t)(count); i++) {                                                       \
             if (strcmp(text, name##_texts[i]) == 0) {                                                        \
-                *value = (type)i;                                                                            \
+                *value = (name##_term)i;                                                                     \
                 return true;                                                                                 \
             }                                                                                                \
         }                                                                                                    \

@@ -28,7 +28,7 @@ static inline add_fn *judge_at(size_t level) {
 
 #define FOR_EACH_JUDGE(add)                                                                                  \
     for (size_t level_ = 0; level_ <= LEVELS; level_++)                                                      \
-        for (add_fn *add = judge_at(level_); add != NULL; add = NULL)
+        for (add_fn * (add) = judge_at(level_); (add) != NULL; (add) = NULL)
 
 static inline bool same_bits(double a, double b) {
     return assay_f64_bits(a) == assay_f64_bits(b);

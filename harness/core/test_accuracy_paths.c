@@ -1,5 +1,6 @@
 /* test_accuracy_paths.c - random data of all classes: all paths, the second judge, partitions. */
 #include "test_accuracy_common.h"
+#include "test_random.h"
 
 #include <xmmintrin.h>
 
@@ -8,28 +9,28 @@ static uint32_t many_got[MANY];
 static double many_golden[MANY];
 
 static double random_golden(void) {
-    const uint64_t r = (uint64_t)rand() ^ (uint64_t)rand() << 21 ^ (uint64_t)rand() << 42;
+    const uint64_t r = (uint64_t)draw() ^ (uint64_t)draw() << 21 ^ (uint64_t)draw() << 42;
     const double unit = (double)(r >> 11) * 0x1p-53;
-    switch (rand() % 16) {
+    switch (draw() % 16) {
     case 0:
-        return rand() % 2 ? 0.0 : -0.0;
+        return draw() % 2 ? 0.0 : -0.0;
     case 1:
         return (unit - 0.5) * 0x1p-126;
     case 2:
         return (unit - 0.5) * 0x1p-146;
     case 3:
-        return rand() % 64 ? unit : rand() % 2 ? (double)NAN : (double)-INFINITY;
+        return draw() % 64 ? unit : draw() % 2 ? (double)NAN : (double)-INFINITY;
     case 4:
         return (unit - 0.5) * 0x1p-500;
     case 5: /* exactly on or close to a tie */
-        return ((double)(0x800000 + (r & 0x7fffff)) + 0.5 + (double)(rand() % 5 - 2) * 0x1p-21) * 0x1p-20;
+        return ((double)(0x800000 + (r & 0x7fffff)) + 0.5 + (double)(draw() % 5 - 2) * 0x1p-21) * 0x1p-20;
     case 6: { /* a subnormal tie */
-        return ((double)(rand() % 1000) + 0.5 + (double)(rand() % 5 - 2) * 0x1p-21) * 0x1p-149;
+        return ((double)(draw() % 1000) + 0.5 + (double)(draw() % 5 - 2) * 0x1p-21) * 0x1p-149;
     }
     case 7:
         return (unit - 0.5) * 0x1.8p60;
     case 8:
-        return assay_f64_from_bits(r) > 0 && rand() % 32 == 0 ? (unit + 1.0) * 0x1p127 : unit;
+        return assay_f64_from_bits(r) > 0 && draw() % 32 == 0 ? (unit + 1.0) * 0x1p127 : unit;
     default:
         return unit * 2.0 - 1.0;
     }
@@ -38,24 +39,24 @@ static double random_golden(void) {
 /* Seeds from 4 on yield values of one magnitude and small errors, so that no term dwarfs the others in the
  * sums. */
 static void fill_many(unsigned seed) {
-    srand(seed);
+    draw_seed(seed);
     for (size_t i = 0; i < MANY; i++) {
         many_golden[i] = random_golden();
         if (seed >= 4) {
-            many_golden[i] = ((double)rand() / RAND_MAX + (double)rand() * 0x1p-62) * 2.0 - 1.0;
-            many_got[i] = assay_f32_bits((float)many_golden[i]) + (uint32_t)(rand() % 4);
+            many_golden[i] = ((double)draw() / DRAW_MAX + (double)draw() * 0x1p-62) * 2.0 - 1.0;
+            many_got[i] = assay_f32_bits((float)many_golden[i]) + (uint32_t)(draw() % 4);
             continue;
         }
         uint32_t bits = assay_f32_bits((float)many_golden[i]);
-        switch (rand() % 8) {
+        switch (draw() % 8) {
         case 0:
-            bits += (uint32_t)(rand() % 80) - 40u;
+            bits += (uint32_t)(draw() % 80) - 40u;
             break;
         case 1:
-            bits ^= rand() % 8 == 0 ? 0x80000000u : 0;
+            bits ^= draw() % 8 == 0 ? 0x80000000u : 0;
             break;
         case 2:
-            bits = rand() % 64 == 0 ? 0x7f800000u | (uint32_t)rand() << 8 : bits;
+            bits = draw() % 64 == 0 ? 0x7f800000u | (uint32_t)draw() << 8 : bits;
             break;
         case 3:
             bits += 1;
@@ -133,9 +134,9 @@ Test(accuracy_paths, partitions) {
     assay_ulp_histogram *const h = calloc(4, sizeof *h);
     fill_many(2);
     for (size_t i = 0; i < MANY; i++) { /* coarse errors, so that many elements tie for the worst places */
-        if (rand() % 3 == 0) {
-            many_golden[i] = (double)(rand() % 8);
-            many_got[i] = assay_f32_bits((float)many_golden[i]) + (uint32_t)(rand() % 4);
+        if (draw() % 3 == 0) {
+            many_golden[i] = (double)(draw() % 8);
+            many_got[i] = assay_f32_bits((float)many_golden[i]) + (uint32_t)(draw() % 4);
         }
     }
     for (int finite = 0; finite <= 1; finite++) {
@@ -153,11 +154,11 @@ Test(accuracy_paths, partitions) {
         (void)assay_simd_force(NULL);
         assay_accuracy_add(&whole, many_got, many_golden, MANY, 11);
         for (size_t end = MANY; end > 0;) {
-            const size_t take = 1 + (size_t)rand() % (end < 4000 ? end : 4000);
+            const size_t take = 1 + (size_t)draw() % (end < 4000 ? end : 4000);
             assay_accuracy part = {.tolerance = {0, 1e-7}, .histogram = &h[3]};
             memset(&h[3], 0, sizeof *h);
             end -= take;
-            (void)assay_simd_force(levels[rand() % LEVELS]);
+            (void)assay_simd_force(levels[draw() % LEVELS]);
             assay_accuracy_add(&part, many_got + end, many_golden + end, take, 11 + end);
             assay_accuracy_merge(&merged, &part);
             assay_accuracy_add(&downwards, many_got + end, many_golden + end, take, 11 + end);

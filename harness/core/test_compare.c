@@ -2,6 +2,7 @@
  * paths. */
 #include "compare.h"
 #include "dtype.h"
+#include "test_random.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -170,8 +171,8 @@ Test(compare, every_class) {
 
 /* A word of any class; small exponents and a narrow middle range so that near misses occur. */
 static uint32_t random_word(void) {
-    const uint32_t r = (uint32_t)rand() ^ (uint32_t)rand() << 16;
-    switch (rand() % 10) {
+    const uint32_t r = (uint32_t)draw() ^ (uint32_t)draw() << 16;
+    switch (draw() % 10) {
     case 0:
         return r & 0x80000000u;
     case 1:
@@ -188,7 +189,7 @@ static uint32_t random_word(void) {
 }
 
 static uint32_t random_partner(uint32_t word) {
-    switch (rand() % 12) {
+    switch (draw() % 12) {
     case 0:
         return random_word();
     case 1:
@@ -196,9 +197,9 @@ static uint32_t random_partner(uint32_t word) {
     case 2:
         return word + 1;
     case 3:
-        return word - (uint32_t)(rand() % 40);
+        return word - (uint32_t)(draw() % 40);
     case 4:
-        return word + (uint32_t)(rand() % 40);
+        return word + (uint32_t)(draw() % 40);
     default:
         return word;
     }
@@ -208,7 +209,7 @@ enum { MANY = 70000 };
 static uint32_t many_got[MANY], many_want[MANY];
 
 static void fill_many(unsigned seed) {
-    srand(seed);
+    draw_seed(seed);
     for (size_t i = 0; i < MANY; i++) {
         many_want[i] = random_word();
         many_got[i] = random_partner(many_want[i]);
@@ -237,18 +238,18 @@ Test(compare, paths_partitions_and_second_judge) {
         }
         memset(&h[2], 0, sizeof *h);
         for (size_t end = n; end > 0;) { /* from the end, so that later parts have lower indices */
-            const size_t take = 1 + (size_t)rand() % (end < 700 ? end : 700);
+            const size_t take = 1 + (size_t)draw() % (end < 700 ? end : 700);
             assay_parity part = {.histogram = &h[2]};
             memset(&h[2], 0, sizeof *h);
             end -= take;
-            (void)assay_simd_force(levels[rand() % LEVELS]);
+            (void)assay_simd_force(levels[draw() % LEVELS]);
             assay_parity_add_f32(&part, many_got + end, many_want + end, take, 100 + end);
             assay_parity_merge(&merged, &part);
         }
         expect_same(&merged, &second, "merged");
         merged = (assay_parity){.histogram = NULL};
         for (size_t end = n; end > 0;) { /* accumulated downwards instead of merged */
-            const size_t take = 1 + (size_t)rand() % (end < 700 ? end : 700);
+            const size_t take = 1 + (size_t)draw() % (end < 700 ? end : 700);
             end -= take;
             assay_parity_add_f32(&merged, many_got + end, many_want + end, take, 100 + end);
         }

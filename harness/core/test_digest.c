@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "digest_private.h"
 #include "philox.h"
+#include "test_random.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static uint32_t *philox_words(size_t n) {
 
 Test(digest, vectors) {
     static const uint32_t zero[] = {0};
-    uint32_t *const words = philox_words(300 * 257);
+    uint32_t *const words = philox_words((size_t)300 * 257);
     check_tile(zero, 1, 0, 1, UINT64_C(0x8bcb3f67e37249a8), UINT64_C(0x8a0712374576d44d));
     check_tile(counting, 4, 0, 1, UINT64_C(0x52d4c1d34504c008), UINT64_C(0x0915adeed63b5f9e));
     check_tile(counting, 2, 0, 2, UINT64_C(0x03a42cb3721de270), UINT64_C(0x9bcb412e06a19258));
@@ -55,17 +56,17 @@ Test(digest, partitions_and_paths) {
     static const size_t widths[] = {1,  2,   3,   7,    8,    9,    15,   16,   17,  31,
                                     33, 255, 256, 1023, 1024, 1025, 1040, 2049, 3075};
     enum { ROWS = 23 };
-    uint32_t *const words = philox_words(ROWS * 3075);
-    srand(2);
+    uint32_t *const words = philox_words((size_t)ROWS * 3075);
+    draw_seed(2);
     for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
         const size_t width = widths[k];
         assay_tile whole = {{0, 0}}, parts = {{0, 0}};
         (void)assay_simd_force("scalar");
         assay_tile_add(&whole, words, width, 5, ROWS);
         for (size_t end = ROWS; end > 0;) {
-            const size_t take = 1 + (size_t)rand() % end;
+            const size_t take = 1 + (size_t)draw() % end;
             assay_tile part = {{0, 0}};
-            (void)assay_simd_force(levels[rand() % LEVELS]);
+            (void)assay_simd_force(levels[draw() % LEVELS]);
             end -= take;
             assay_tile_add(&part, words + end * width, width, (uint32_t)(5 + end), take);
             assay_tile_merge(&parts, &part);

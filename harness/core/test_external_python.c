@@ -53,7 +53,7 @@ static assay_call_reply call(assay_worker *w, bool backward, int64_t width, cons
 }
 
 static double frequency(int k) {
-    return exp(-log(10000.0) * k / (WIDTH / 2));
+    return exp(-log(10000.0) * k * 2 / WIDTH);
 }
 
 Test(python, hello) {
@@ -144,7 +144,7 @@ Test(python, rejections) {
         cr_assert_eq(call(w, false, WIDTH, inputs, 1, &out).status, ASSAY_INVALID_ARGUMENT, "value %d", i);
         bad[i % ROWS] = steps[i % ROWS];
     }
-    cr_assert_eq(assay_tensor_count_pattern(&out, POISON), ROWS * WIDTH, "no output byte changed");
+    cr_assert_eq(assay_tensor_count_pattern(&out, POISON), (size_t)ROWS * WIDTH, "no output byte changed");
     bad[2] = -0.0f;
     assay_tensor_put(&t, bad);
     cr_assert_eq(call(w, false, WIDTH, inputs, 1, &out).status, ASSAY_OK, "-0.0 is in the domain");

@@ -82,11 +82,14 @@ Test(npy, round_trips) {
 
 /* A file from a dict and 12 payload bytes. */
 static size_t build(unsigned char *out, const char *dict, size_t payload) {
+    static const unsigned char magic[8] = "\x93NUMPY\x01";
     const size_t n = strlen(dict);
-    memcpy(out, "\x93NUMPY\x01\x00", 8);
+    memcpy(out, magic, sizeof magic);
     out[8] = (unsigned char)n;
     out[9] = (unsigned char)(n >> 8);
-    memcpy(out + 10, dict, n);
+    for (size_t i = 0; i < n; i++) {
+        out[10 + i] = (unsigned char)dict[i];
+    }
     memset(out + 10 + n, 7, payload);
     return 10 + n + payload;
 }

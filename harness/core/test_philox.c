@@ -2,6 +2,7 @@
 #include "dtype.h"
 #include "philox.h"
 #include "philox_private.h"
+#include "test_random.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -72,9 +73,9 @@ Test(philox, partitions) {
     assay_philox_words(key, 9, N, words);
     assay_philox_uniform(key, 9, N, uniform);
     assay_philox_normal(key, 9, N, normal);
-    srand(1);
+    draw_seed(1);
     for (size_t done = 0; done < N;) {
-        size_t take = (size_t)(rand() % 1500);
+        size_t take = (size_t)(draw() % 1500);
         take = take > N - done ? N - done : take;
         assay_philox_words(key, 9 + done, take, words_part + done);
         assay_philox_uniform(key, 9 + done, take, uniform_part + done);
@@ -90,7 +91,7 @@ Test(philox, partitions) {
  * GENERATOR.md. */
 Test(philox, log_and_cos) {
     const long double pi = 3.14159265358979323846264338327950288L;
-    for (uint64_t i = 0; i < 2 * 400000; i++) {
+    for (uint64_t i = 0; i < UINT64_C(800000); i++) {
         const uint32_t w = i < 400000 ? (uint32_t)(i * 10739) : (uint32_t)(i - 600000);
         const long double log_want = logl(((long double)w + 0.5L) * 0x1p-32L);
         const long double cos_want = cosl(2 * pi * (long double)w * 0x1p-32L);
@@ -105,10 +106,10 @@ Test(philox, normal_against_libm) {
     enum { N = 1 << 20 };
     const assay_philox_key key = {{5, 6}};
     float *const z = malloc(N * sizeof *z);
-    uint32_t *const w = malloc(2 * N * sizeof *w);
+    uint32_t *const w = malloc((size_t)2 * N * sizeof *w);
     size_t differ = 0;
     assay_philox_normal(key, 0, N, z);
-    assay_philox_words(key, 0, 2 * N, w);
+    assay_philox_words(key, 0, (size_t)2 * N, w);
     for (size_t i = 0; i < N; i++) {
         const double u = ((double)w[2 * i] + 0.5) * 0x1p-32, v = (double)w[2 * i + 1] * 0x1p-32;
         const float want = (float)(sqrt(-2.0 * log(u)) * cos(2 * 3.14159265358979323846 * v));

@@ -71,7 +71,7 @@ Test(protocol, call_round_trip) {
         cr_assert(attrs[i].type == ASSAY_ATTR_STRING || attrs[i].type == ASSAY_ATTR_FLOAT ||
                   m.attrs[i].i == attrs[i].i);
         cr_assert(attrs[i].type != ASSAY_ATTR_FLOAT || isnan(attrs[i].f) ||
-                      memcmp(&m.attrs[i].f, &attrs[i].f, 8) == 0,
+                      assay_f64_bits(m.attrs[i].f) == assay_f64_bits(attrs[i].f),
                   "%s", attrs[i].name);
     }
     cr_assert(isnan(m.attrs[5].f));

@@ -152,7 +152,7 @@ Test(tensor, put_and_get_strided) {
     for (int i = 0; i < 120; i++) {
         in[i] = (float)i + 0.5f;
     }
-    cr_assert_eq(t.span_bytes, 4u * (300 + 200 + 27 + 8 + 1));
+    cr_assert_eq(t.span_bytes, (size_t)4 * (300 + 200 + 27 + 8 + 1));
     cr_assert_eq(assay_tensor_elements(&t), 120);
     assay_tensor_put(&t, in);
     assay_tensor_get(&t, out);

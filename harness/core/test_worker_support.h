@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define POISON 0x7fc0a55au
@@ -45,14 +46,15 @@ static inline int group_lives(int group) {
     DIR *d = opendir("/proc");
     cr_assert_not_null(d);
     for (const struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
-        char path[300], text[512] = "", state = 'Z';
-        int parent = 0, pgrp = 0;
+        char path[300], text[512] = "";
         (void)snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
         FILE *f = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? fopen(path, "r") : NULL;
         if (f != NULL) {
             const char *name_end = fgets(text, sizeof text, f) == NULL ? NULL : strrchr(text, ')');
-            if (name_end != NULL && sscanf(name_end + 1, " %c %d %d", &state, &parent, &pgrp) == 3) {
-                lives |= pgrp == group && state != 'Z' && state != 'X';
+            if (name_end != NULL && strlen(name_end) > 4) { /* ") S parent group ..." */
+                char *rest = NULL;
+                (void)strtol(name_end + 3, &rest, 10);
+                lives |= strtol(rest, NULL, 10) == group && strchr("ZX", name_end[2]) == NULL;
             }
             (void)fclose(f);
         }

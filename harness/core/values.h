@@ -27,10 +27,10 @@ typedef enum assay_values_kind {
 
 typedef struct assay_values {
     assay_values_kind kind;
+    uint32_t step;        /* STRIDE */
     uint64_t count;       /* number of values; filled by assay_values_make for STRIDE and ALL */
     uint32_t lo_bits;     /* STRIDE, ALL: first bit pattern */
     uint32_t hi_bits;     /* STRIDE, ALL: last bit pattern, inclusive */
-    uint32_t step;        /* STRIDE */
     assay_philox_key key; /* UNIFORM */
     const uint32_t *list; /* LIST: bit patterns, owned by the caller */
 } assay_values;
