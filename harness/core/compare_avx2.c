@@ -146,19 +146,26 @@ TARGET static inline __m256i magnitude_of(__m256i bits) {
     return _mm256_and_si256(bits, _mm256_set1_epi64x(INT64_MAX));
 }
 
-/* Elements whose golden may be a near tie: the window in the dropped bits, or a magnitude below the smallest
- * normal FP32 other than zero, where the dropped bits are more than 29. */
+/* Elements whose golden may be a near tie: the window in the dropped bits; of magnitudes below the smallest
+ * normal FP32, where the spacing is 2^-149 throughout, those within 2^-20 of the middle between two
+ * multiples of it. */
 TARGET static inline unsigned tie_suspects(__m256i bits) {
     const __m256i low = _mm256_set1_epi64x((int64_t)(ASSAY_TIE_HALF - ASSAY_TIE_WINDOW) - 1);
     const __m256i high = _mm256_set1_epi64x((int64_t)(ASSAY_TIE_HALF + ASSAY_TIE_WINDOW) + 1);
-    const __m256i small = _mm256_set1_epi64x((int64_t)(1023 - 126) << 52);
+    const __m256i normal = _mm256_set1_epi64x((int64_t)(1023 - 126) << 52);
     const __m256i dropped = _mm256_and_si256(bits, _mm256_set1_epi64x((1 << 29) - 1));
-    const __m256i magnitude = magnitude_of(bits);
     const __m256i window =
         _mm256_and_si256(_mm256_cmpgt_epi64(dropped, low), _mm256_cmpgt_epi64(high, dropped));
-    const __m256i tiny = _mm256_and_si256(_mm256_cmpgt_epi64(small, magnitude),
-                                          _mm256_cmpgt_epi64(magnitude, _mm256_setzero_si256()));
-    return mask4(_mm256_or_si256(window, tiny));
+    const __m256i small = _mm256_cmpgt_epi64(normal, magnitude_of(bits));
+    if (__builtin_expect(_mm256_testz_si256(small, small), 1)) {
+        return mask4(window);
+    }
+    /* Distance to the nearest multiple of 2^-149, in units of it; exact, as the unit is a power of two. */
+    const __m256d steps = _mm256_mul_pd(_mm256_castsi256_pd(bits), _mm256_set1_pd(0x1p149));
+    const __m256d nearest = _mm256_round_pd(steps, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m256d apart = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(steps, nearest));
+    const __m256d near = _mm256_cmp_pd(apart, _mm256_set1_pd(0.5 - 0x1p-20), _CMP_GE_OQ);
+    return mask4(_mm256_blendv_epi8(window, _mm256_castpd_si256(near), small));
 }
 
 TARGET static void round_block(assay_accuracy_view *view) {

@@ -119,16 +119,25 @@ TARGET static void classify(assay_parity_view *view) {
 
 /* ---- accuracy ---- */
 
-/* Elements whose golden may be a near tie: the window in the dropped bits, or a magnitude below the smallest
- * normal FP32 other than zero, where the dropped bits are more than 29. */
+/* Elements whose golden may be a near tie: the window in the dropped bits; of magnitudes below the smallest
+ * normal FP32, where the spacing is 2^-149 throughout, those within 2^-20 of the middle between two
+ * multiples of it. */
 TARGET static inline unsigned tie_suspects(__m512i bits) {
     const __m512i dropped = _mm512_and_si512(bits, _mm512_set1_epi64((1 << 29) - 1));
     const __m512i offset =
         _mm512_sub_epi64(dropped, _mm512_set1_epi64((int64_t)(ASSAY_TIE_HALF - ASSAY_TIE_WINDOW)));
     const __m512i twice = _mm512_slli_epi64(bits, 1); /* without the sign */
-    const __m512i small = _mm512_set1_epi64((int64_t)((UINT64_C(1023) - 126) << 53));
-    return (unsigned)_mm512_cmple_epu64_mask(offset, _mm512_set1_epi64((int64_t)(2 * ASSAY_TIE_WINDOW))) |
-           _mm512_mask_cmplt_epu64_mask(_mm512_test_epi64_mask(twice, twice), twice, small);
+    const __m512i normal = _mm512_set1_epi64((int64_t)((UINT64_C(1023) - 126) << 53));
+    const unsigned window =
+        _mm512_cmple_epu64_mask(offset, _mm512_set1_epi64((int64_t)(2 * ASSAY_TIE_WINDOW)));
+    const unsigned small = _mm512_cmplt_epu64_mask(twice, normal);
+    if (__builtin_expect(small == 0, 1)) {
+        return window;
+    }
+    /* Distance to the nearest multiple, in units of the spacing; exact, as the unit is a power of two. */
+    const __m512d steps = _mm512_mul_pd(_mm512_castsi512_pd(bits), _mm512_set1_pd(0x1p149));
+    const __m512d apart = _mm512_abs_pd(_mm512_reduce_pd(steps, _MM_FROUND_TO_NEAREST_INT));
+    return (window & ~small) | (_mm512_cmp_pd_mask(apart, _mm512_set1_pd(0.5 - 0x1p-20), _CMP_GE_OQ) & small);
 }
 
 TARGET static void round_block(assay_accuracy_view *view) {

@@ -27,8 +27,9 @@ _Static_assert(ASSAY_CELLS <= 65536, "cells are kept in 16 bits");
  * to count. */
 typedef struct assay_tally {
     uint64_t *cells; /* the caller's histogram; NULL = count nothing */
-    uint32_t *sub;   /* [cell][4], NULL when there is little to count or no memory */
+    uint32_t *sub;   /* [cell][4] of this thread; NULL when there is little to count, or it is in use */
     uint64_t pending;
+    unsigned lowest, highest; /* cells counted in `sub`; none when lowest > highest */
 } assay_tally;
 
 void assay_tally_open(assay_tally *tally, assay_ulp_histogram *histogram, size_t n);
