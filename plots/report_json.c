@@ -1,8 +1,8 @@
 /* report_json.c - everything a run recorded, and what is derived from it, as one JSON document with sorted
  * keys. Floats that matter appear as a number (null when not finite) and as the hex of their bits. */
 #include "report_render.h"
-#include "report_stats.h"
 #include "report_witness.h"
+#include "stats.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -137,7 +137,7 @@ static json_t *timing(const report_model *m) {
                                       json_pack("{s:s, s:o, s:o, s:o, s:i}", "against", s->against->callable,
                                                 "value", number(s->ratio), "low95", number(s->ratio_low),
                                                 "high95", number(s->ratio_high), "resamples",
-                                                REPORT_BOOTSTRAP_RESAMPLES));
+                                                ASSAY_BOOTSTRAP_DRAWS));
         }
         if (s->floor != NULL) {
             (void)json_object_set_new(object, "floor",

@@ -1,7 +1,7 @@
 /* report_sections_record.c - timing, self-test, digests, witnesses, provenance, how to reproduce. */
 #include "report_doc.h"
-#include "report_stats.h"
 #include "report_witness.h"
+#include "stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,7 +66,7 @@ void report_sections_timing(report_doc *doc, const report_figures *figures) {
                 "bootstrap over iterations: recorded with the samples, else of %d resamples with a fixed "
                 "seed. GB/s: bytes the callable must move by its median; "
                 "\"of roof\" compares it with the fastest roof of the same size.",
-                REPORT_BOOTSTRAP_RESAMPLES);
+                ASSAY_BOOTSTRAP_DRAWS);
     report_figures_add(doc, figures, "latency");
 }
 

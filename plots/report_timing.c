@@ -1,7 +1,7 @@
 /* report_timing.c - medians, ratios, floors and roofs of timing series. Everything comes from the raw
  * samples. */
 #include "report_model.h"
-#include "report_stats.h"
+#include "stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,9 +58,9 @@ static void derive_one(report_model *model, report_series *s) {
     }
     const double calls = s->repeat == 0 ? 1.0 : (double)s->repeat;
     memcpy(scratch, s->samples_ns, s->count * sizeof *scratch);
-    s->median_ns = report_quantile(scratch, s->count, 0.5) / calls;
-    s->low_ns = report_quantile(scratch, s->count, 0.05) / calls;
-    s->high_ns = report_quantile(scratch, s->count, 0.95) / calls;
+    s->median_ns = assay_quantile(scratch, s->count, 0.5) / calls;
+    s->low_ns = assay_quantile(scratch, s->count, 0.05) / calls;
+    s->high_ns = assay_quantile(scratch, s->count, 0.95) / calls;
     s->gbps = s->median_ns > 0 ? (double)s->bytes / s->median_ns : 0.0; /* bytes per ns = GB/s */
 }
 
@@ -94,16 +94,17 @@ static bool recorded_ratio(const report_model *model, report_series *s) {
 static void derive_ratio(const report_model *model, report_series *s) {
     const double scale = (s->against->repeat == 0 ? 1.0 : (double)s->against->repeat) /
                          (s->repeat == 0 ? 1.0 : (double)s->repeat);
-    report_ratio ratio;
+    static const assay_philox_key key = {{0x61737361, 0x79}}; /* fixed, so that reports are reproducible */
+    assay_ratio ratio;
     if (recorded_ratio(model, s)) {
         return;
     }
-    if (!report_bootstrap_ratio(s->samples_ns, s->count, s->against->samples_ns, s->against->count,
-                                s->count == s->against->count, &ratio)) {
+    if (!assay_bootstrap_ratio(s->samples_ns, s->count, s->against->samples_ns, s->against->count,
+                               s->count == s->against->count, key, ASSAY_BOOTSTRAP_DRAWS, &ratio)) {
         s->against = NULL;
         return;
     }
-    s->ratio = ratio.ratio * scale;
+    s->ratio = ratio.value * scale;
     s->ratio_low = ratio.low * scale;
     s->ratio_high = ratio.high * scale;
 }

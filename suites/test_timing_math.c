@@ -67,7 +67,7 @@ Test(measure, stub_clock_two_and_four_microseconds) {
     assay_timing_rule rule = {
         .warmups = 3, .min_iterations = 4, .max_iterations = 4, .budget_ns = 1000000000};
     assay_timing_samples s;
-    uint64_t scratch[4];
+    double scratch[4];
     cr_assert(assay_timing_measure(callables, 2, &rule, stub_clock, &clock, &s, NULL));
     cr_assert_str_eq(log, "abbaab"
                           "abbaabba");
@@ -168,7 +168,7 @@ Test(median, equals_the_middle_of_the_sorted_values) {
     assay_philox_key key = {{1, 2}};
     uint32_t words[64];
     uint64_t values[64];
-    uint64_t scratch[64];
+    double scratch[64];
     for (size_t n = 1; n <= 64; n++) {
         for (uint64_t round = 0; round < 20; round++) {
             assay_philox_words(key, (n * 20 + round) * 64, n, words);
@@ -189,8 +189,8 @@ Test(bootstrap, encloses_the_ratio_and_repeats) {
     uint64_t b[200];
     uint32_t words[400];
     assay_philox_key key = {{3, 4}};
-    assay_timing_ratio first;
-    assay_timing_ratio second;
+    assay_ratio first;
+    assay_ratio second;
     assay_philox_words(key, 0, 400, words);
     for (size_t i = 0; i < 200; i++) {
         a[i] = 2000 + words[i] % 400;
@@ -211,7 +211,7 @@ Test(bootstrap, constant_samples_have_no_width_and_nothing_is_refused) {
     uint64_t b[5] = {3, 3, 3, 3, 3};
     uint64_t zero[5] = {0};
     assay_philox_key key = {{0, 0}};
-    assay_timing_ratio r;
+    assay_ratio r;
     cr_assert(assay_timing_bootstrap(a, b, 5, key, 100, &r));
     cr_assert(r.value == 2.0 && r.low == 2.0 && r.high == 2.0);
     cr_assert_not(assay_timing_bootstrap(a, zero, 5, key, 100, &r));

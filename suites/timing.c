@@ -17,8 +17,6 @@
 
 extern const assay_suite assay_suite_timing;
 
-#define BOOTSTRAP_DRAWS 1000
-
 /* How much is measured per size, by tier. */
 static const assay_timing_rule rules[ASSAY_TIER_COUNT] = {
     [ASSAY_TIER_QUICK] = {.warmups = 3, .min_iterations = 5, .max_iterations = 40, .budget_ns = 30000000},
@@ -53,7 +51,7 @@ static void metric(assay_context *context, const char *callable, const char *wha
 }
 
 static void record_samples(assay_context *context, const assay_timing_bench *bench,
-                           const assay_timing_samples *samples, const char *flags, uint64_t *scratch,
+                           const assay_timing_samples *samples, const char *flags, double *scratch,
                            double medians[ASSAY_TIMING_ROLE_COUNT]) {
     for (size_t i = 0; i < bench->count; i++) {
         const assay_timing_slot *slot = &bench->slots[i];
@@ -85,12 +83,12 @@ static void record_ratio(assay_context *context, const assay_check *check, const
                          assay_timing_role below) {
     size_t a = find_role(bench, above);
     size_t b = find_role(bench, below);
-    assay_timing_ratio ratio;
+    assay_ratio ratio;
     if (a == bench->count || b == bench->count ||
         !assay_timing_bootstrap(samples->own_ns + a * samples->capacity,
                                 samples->own_ns + b * samples->capacity, samples->count,
                                 assay_philox_key_of(context->op->name, check->name, name, context->seed),
-                                BOOTSTRAP_DRAWS, &ratio)) {
+                                ASSAY_BOOTSTRAP_DRAWS, &ratio)) {
         return;
     }
     assay_record_metric(context, name, ratio.value, "");
@@ -148,7 +146,7 @@ static bool measure(assay_context *context, const assay_check *check, assay_timi
     double medians[ASSAY_TIMING_ROLE_COUNT] = {0};
     bool good = assay_timing_measure(bench->callables, bench->count, &rules[context->tier], judge_clock, NULL,
                                      &samples, error);
-    uint64_t *scratch = good ? assay_direct_memory(samples.count, sizeof *scratch, error) : NULL;
+    double *scratch = good ? assay_direct_memory(samples.count, sizeof *scratch, error) : NULL;
     if (good && scratch != NULL) {
         record_samples(context, bench, &samples, flags, scratch, medians);
         record_ratio(context, check, bench, &samples, "ratio_candidate_baseline", ASSAY_TIMING_CANDIDATE,

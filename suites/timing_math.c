@@ -86,103 +86,27 @@ bool assay_timing_measure(const assay_timing_callable *callables, size_t n, cons
     return true;
 }
 
-/* Moves the k smallest of v[0..n) to the front (Hoare's selection); v[k] is then the k-th smallest from 0. */
-static void select_rank(uint64_t *v, size_t n, size_t k) {
-    size_t low = 0;
-    size_t high = n - 1;
-    while (low < high) {
-        uint64_t pivot = v[low + (high - low) / 2];
-        size_t i = low;
-        size_t j = high;
-        for (;;) {
-            while (v[i] < pivot) {
-                i++;
-            }
-            while (v[j] > pivot) {
-                j--;
-            }
-            if (i >= j) {
-                break;
-            }
-            uint64_t swap = v[i];
-            v[i++] = v[j];
-            v[j--] = swap;
-        }
-        if (k <= j) {
-            high = j;
-        } else {
-            low = j + 1;
-        }
-    }
-}
-
-double assay_timing_median(const uint64_t *values, size_t n, uint64_t *scratch) {
+double assay_timing_median(const uint64_t *values, size_t n, double *scratch) {
     assert(n >= 1);
-    if (scratch != values) {
-        memcpy(scratch, values, n * sizeof *scratch);
+    for (size_t i = 0; i < n; i++) {
+        scratch[i] = (double)values[i];
     }
-    size_t upper = n / 2;
-    select_rank(scratch, n, upper);
-    if (n % 2 != 0) {
-        return (double)scratch[upper];
-    }
-    uint64_t lower = scratch[0];
-    for (size_t i = 1; i < upper; i++) {
-        lower = scratch[i] > lower ? scratch[i] : lower;
-    }
-    return 0.5 * ((double)lower + (double)scratch[upper]);
+    return assay_quantile(scratch, n, 0.5);
 }
 
 double assay_timing_gbps(uint64_t bytes, double ns) {
     return ns > 0.0 ? (double)bytes / ns : 0.0;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* One resample: n iterations drawn with replacement, the same ones for both series. */
-static double resample(const uint64_t *a, const uint64_t *b, size_t n, const uint32_t *words,
-                       uint64_t *drawn) {
-    for (size_t i = 0; i < n; i++) {
-        size_t pick = (size_t)(((uint64_t)words[i] * n) >> 32);
-        drawn[i] = a[pick];
-        drawn[n + i] = b[pick];
-    }
-    double below = assay_timing_median(drawn + n, n, drawn + n);
-    double above = assay_timing_median(drawn, n, drawn);
-    return below > 0.0 ? above / below : 0.0;
-}
-
 bool assay_timing_bootstrap(const uint64_t *a, const uint64_t *b, size_t n, assay_philox_key key,
-                            size_t draws, assay_timing_ratio *ratio) {
-    if (n == 0 || draws == 0) {
-        return false;
+                            size_t draws, assay_ratio *ratio) {
+    double *both = malloc(2 * n * sizeof *both + 1);
+    for (size_t i = 0; both != NULL && i < n; i++) {
+        both[i] = (double)a[i];
+        both[n + i] = (double)b[i];
     }
-    uint64_t *drawn = malloc(2 * n * sizeof *drawn);
-    uint32_t *words = malloc(n * sizeof *words);
-    double *ratios = malloc(draws * sizeof *ratios);
-    bool good = drawn != NULL && words != NULL && ratios != NULL;
-    if (good) {
-        double above = assay_timing_median(a, n, drawn);
-        double below = assay_timing_median(b, n, drawn);
-        good = below > 0.0;
-        ratio->value = good ? above / below : 0.0;
-    }
-    for (size_t d = 0; good && d < draws; d++) {
-        assay_philox_words(key, (uint64_t)d * n, n, words);
-        ratios[d] = resample(a, b, n, words, drawn);
-    }
-    if (good) {
-        qsort(ratios, draws, sizeof *ratios, compare_doubles);
-        ratio->low = ratios[(size_t)(0.025 * (double)(draws - 1))];
-        ratio->high = ratios[(size_t)(0.975 * (double)(draws - 1) + 0.5)];
-    }
-    free(drawn);
-    free(words);
-    free(ratios);
+    const bool good = both != NULL && assay_bootstrap_ratio(both, n, both + n, n, true, key, draws, ratio);
+    free(both);
     return good;
 }
 

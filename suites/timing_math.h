@@ -5,7 +5,7 @@
 #define ASSAY_TIMING_MATH_H
 
 #include "error.h"
-#include "philox.h"
+#include "stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,21 +48,15 @@ bool assay_timing_measure(const assay_timing_callable *callables, size_t n, cons
                           assay_error *error);
 void assay_timing_samples_free(assay_timing_samples *samples);
 
-/* Median of n >= 1 values (mean of the middle two for even n). `scratch` holds n values and is reordered. */
-double assay_timing_median(const uint64_t *values, size_t n, uint64_t *scratch);
+/* Median of n >= 1 values (mean of the middle two for even n). `scratch` holds n values. */
+double assay_timing_median(const uint64_t *values, size_t n, double *scratch);
 
 /* Decimal gigabytes per second of `bytes` in `ns`. 0 when ns is 0. */
 double assay_timing_gbps(uint64_t bytes, double ns);
 
-typedef struct assay_timing_ratio {
-    double value, low, high; /* median(a) / median(b) and its 95 % percentile interval */
-} assay_timing_ratio;
-
-/* Ratio of medians with a paired bootstrap over iterations, `draws` resamples from the Philox stream of
- * `key`: the same samples give the same interval on every machine. False when n is 0, the median of b is 0,
- * or memory is short. */
+/* assay_bootstrap_ratio, paired, over samples of n iterations. */
 bool assay_timing_bootstrap(const uint64_t *a, const uint64_t *b, size_t n, assay_philox_key key,
-                            size_t draws, assay_timing_ratio *ratio);
+                            size_t draws, assay_ratio *ratio);
 
 /* What is known of a self-timed callable. All in nanoseconds. */
 typedef struct assay_timing_claim {
