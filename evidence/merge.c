@@ -133,8 +133,12 @@ static assay_code find_shards(merge *m, const char *const *sources, bool partial
 
 static int by_first_tile(const void *a, const void *b) {
     const assay_shard *left = a, *right = b;
-    return left->first_tile != right->first_tile ? (left->first_tile < right->first_tile ? -1 : 1)
-                                                 : strcmp(left->uuid, right->uuid);
+    if (left->first_tile != right->first_tile) {
+        return left->first_tile < right->first_tile ? -1 : 1;
+    }
+    /* Two of one place are refused below: which is named first must not depend on a random uuid. */
+    const int order = strcmp(left->path, right->path);
+    return order != 0 ? order : (left->run_id > right->run_id) - (left->run_id < right->run_id);
 }
 
 /* What all shards must have in common: each query gives one text. */

@@ -173,6 +173,32 @@ assay_code assay_store_tree(assay_store *store, int64_t run_id, const assay_tree
     return code;
 }
 
+assay_code assay_store_note(assay_store *store, int64_t run_id, const char *key, const char *value,
+                            assay_error *error) {
+    bool found = false;
+    assay_code code = assay_txn_begin(store, error);
+    if (code != ASSAY_CODE_OK) {
+        return code;
+    }
+    const assay_value v[] = {assay_v_int(run_id), assay_v_text(key), assay_v_text(value)};
+    sqlite3_stmt *stmt = NULL;
+    int rc =
+        sqlite3_prepare_v2(store->db, "SELECT 1 FROM provenance WHERE run_id=?1 AND key=?2", -1, &stmt, NULL);
+    if (rc == SQLITE_OK) {
+        (void)sqlite3_bind_int64(stmt, 1, run_id);
+        (void)sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
+        rc = sqlite3_step(stmt);
+        found = rc == SQLITE_ROW;
+    }
+    (void)sqlite3_finalize(stmt);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        code = assay_sqlite_fail(store->db, store->path, ASSAY_CODE_INTERNAL, "looking for a note", error);
+    } else if (!found) {
+        code = ASSAY_INSERT(store, provenance, v, error);
+    }
+    return assay_txn_end(store, code, error);
+}
+
 assay_code assay_store_selftest(assay_store *store, int64_t run_id, const assay_selftest_record *rows,
                                 size_t count, assay_error *error) {
     assay_code code = assay_txn_begin(store, error);

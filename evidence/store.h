@@ -155,6 +155,13 @@ typedef struct assay_tree_record {
 assay_code assay_store_tree(assay_store *store, int64_t run_id, const assay_tree_record *record,
                             assay_error *error);
 
+/* Adds provenance that is known only at the end of a run. A key that is there already keeps its value. */
+assay_code assay_store_note(assay_store *store, int64_t run_id, const char *key, const char *value,
+                            assay_error *error);
+/* Key of a note: which of the run's files was changed or replaced while it ran. Its presence keeps the run
+ * from a certificate. */
+#define ASSAY_KEY_CHANGED "run.changed"
+
 typedef struct assay_selftest_record {
     const char *subject, *class_name, *suite, *expected, *got, *detail;
 } assay_selftest_record;
@@ -164,8 +171,9 @@ assay_code assay_store_selftest(assay_store *store, int64_t run_id, const assay_
 /* Derives promise states and the run's verdict from the rows (verdict.c), inserts promise_result and
  * run_result, appends the run's leaf to the log: one transaction; afterwards triggers refuse any change to
  * the run's rows. Verdict rule: refused if a promise is broken; else certified if every required promise is
- * kept, provenance says that both trees are clean and known (assay.dirty = candidate.dirty = "no") and
- * candidate.sha256 is known; else incomplete with the first reason. */
+ * kept, provenance says that both trees are clean and known (assay.dirty = candidate.dirty = "no"),
+ * candidate.sha256 is known, no file was changed during the run and every knob that was requested (other than
+ * "auto") took effect; else incomplete with the first reason. */
 assay_code assay_store_run_end(assay_store *store, int64_t run_id, assay_verdict *verdict, char *reason,
                                size_t reason_bytes, assay_error *error);
 

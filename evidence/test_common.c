@@ -34,7 +34,7 @@ static const assay_pair provenance[] = {{"assay.dirty", "no"},
                                         {"cpu.model", "a processor"},
                                         {"env.CUDA_VISIBLE_DEVICES", ""}};
 static const assay_binary_record binaries[] = {{"candidate", "/opt/x/libcand.so", TEST_SHA, 12345}};
-static const assay_knob_record knobs[] = {{"candidate", "tf32", "on", "off"}};
+static const assay_knob_record knobs[] = {{"candidate", "tf32", "on", "on"}};
 static const assay_promise_record promises[] = {
     {"parity", "parity", "parity", "bytes equal to the provider", true},
     {"timing", "timing", "measured", "timing is measured", false},

@@ -136,7 +136,7 @@ Test(merge, one_whole_run_is_one_shard) {
 
 static const assay_binary_record other_binary[] = {
     {"candidate", "/opt/y.so", "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9", 1}};
-static const assay_knob_record other_knob[] = {{"candidate", "tf32", "on", "on"}};
+static const assay_knob_record other_knob[] = {{"candidate", "tf32", "on", "off"}};
 
 /* Cases by index: what differs in the second shard, and what the message must say. */
 static assay_run_record second_shard(size_t which) {

@@ -136,6 +136,50 @@ Test(verdict, what_keeps_kept_promises_from_a_certificate) {
     }
 }
 
+static const assay_knob_record idle_knob[] = {{"candidate", "path", "auto", "avx2"},
+                                              {"candidate", "tf32", "off", "on"}};
+static const assay_knob_record auto_knob[] = {{"candidate", "path", "auto", "avx2"}};
+
+Test(verdict, a_knob_without_effect_is_mistrusted) {
+    const char *path = scratch("a.db");
+    assay_run_record run = test_run;
+    run.knobs = auto_knob;
+    cr_expect_eq(test_finished_run(path, &run, all_pass), ASSAY_VERDICT_CERTIFIED);
+    run.knobs = idle_knob;
+    run.knob_count = 2;
+    cr_expect_eq(test_finished_run(path, &run, all_pass), ASSAY_VERDICT_INCOMPLETE);
+    cr_expect_str_eq(raw_text(path, "SELECT reason FROM runs WHERE id=2"),
+                     "mistrusted: a requested knob did not take effect (tf32: requested off, effective on)");
+    cr_expect_eq(test_verify(path, &lines), ASSAY_CODE_OK, "%s", lines.text);
+}
+
+Test(verdict, a_file_changed_during_the_run_is_mistrusted) {
+    const char *path = scratch("a.db");
+    assay_error error = {0};
+    int64_t id = 0;
+    char uuid[33], reason[256];
+    assay_verdict verdict = ASSAY_VERDICT_COUNT;
+    assay_store *store = test_open(path, ASSAY_STORE_WRITE);
+    cr_assert_eq(assay_store_run_begin(store, &test_run, &id, uuid, &error), ASSAY_CODE_OK, "%s", error.text);
+    for (int64_t seq = 1; seq <= 3; seq++) {
+        cr_assert_eq(assay_store_check_begin(store, id, seq, &error), ASSAY_CODE_OK, "%s", error.text);
+        cr_assert_eq(assay_store_check_end(store, id, seq, &test_check_pass, &error), ASSAY_CODE_OK, "%s",
+                     error.text);
+    }
+    for (int twice = 0; twice < 2; twice++) { /* a run that was resumed notes it again */
+        cr_assert_eq(
+            assay_store_note(store, id, ASSAY_KEY_CHANGED, twice == 0 ? "candidate" : "other", &error),
+            ASSAY_CODE_OK, "%s", error.text);
+    }
+    cr_assert_eq(assay_store_run_end(store, id, &verdict, reason, sizeof reason, &error), ASSAY_CODE_OK, "%s",
+                 error.text);
+    cr_expect_neq(assay_store_note(store, id, "later", "x", &error), ASSAY_CODE_OK);
+    assay_store_close(store);
+    cr_expect_eq(verdict, ASSAY_VERDICT_INCOMPLETE);
+    cr_expect_str_eq(reason, "mistrusted: a file was changed or replaced during the run (candidate)");
+    cr_expect_eq(test_verify(path, &lines), ASSAY_CODE_OK, "%s", lines.text);
+}
+
 /* A check that started and never ended is an error, and a resumed run counts attempts. */
 Test(verdict, an_unfinished_check_is_an_error) {
     const char *path = scratch("a.db");

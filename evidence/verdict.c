@@ -1,6 +1,7 @@
 /* verdict.c - the rule of design section 10 as a function of rows. It reads plan, outcomes and provenance
  * only, never a stored state, so that run_end and verify get the same answer from the same evidence. */
 #include "store_internal.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static const assay_promise_result *tally_finish(tally *t) {
         reason = t->unfinished[0] != '\0' ? t->unfinished : "no required check is planned for it";
     }
     (void)snprintf(r->reason, sizeof r->reason, "%s", reason);
+    assay_text_tidy(r->reason); /* it may have been cut inside a character */
     return r;
 }
 
@@ -127,6 +129,7 @@ static bool sum_promise(void *context, const assay_promise_result *r) {
     if (slot != NULL && slot[0] == '\0') {
         (void)snprintf(slot, ASSAY_REASON_BYTES, "promise %s %s: %.180s", r->name,
                        r->state == ASSAY_PROMISE_BROKEN ? "broken" : "not verified", r->reason);
+        assay_text_tidy(slot);
     }
     return true;
 }
@@ -138,6 +141,11 @@ static const struct {
     const char *sql, *want, *reason;
 } conditions[] = {
     {"SELECT kind FROM run WHERE id=?1", "certify", "kind %s does not certify"},
+    {"SELECT coalesce((SELECT value FROM provenance WHERE run_id=?1 AND key='" ASSAY_KEY_CHANGED "'), 'no')",
+     "no", "mistrusted: a file was changed or replaced during the run (%s)"},
+    {"SELECT coalesce((SELECT name || ': requested ' || requested || ', effective ' || effective FROM knob "
+     "WHERE run_id=?1 AND requested NOT IN ('auto', effective) ORDER BY role, name LIMIT 1), 'none')",
+     "none", "mistrusted: a requested knob did not take effect (%s)"},
     {"SELECT value FROM provenance WHERE run_id=?1 AND key='assay.dirty'", "no",
      "the tree that Assay was built from is not known to be clean (assay.dirty = %s)"},
     {"SELECT value FROM provenance WHERE run_id=?1 AND key='candidate.dirty'", "no",

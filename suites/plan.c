@@ -1,6 +1,8 @@
 /* plan.c - the plan of a run, results, and lanes: what suites call while they plan and run. */
 #include "runner_internal.h"
 
+#include "text.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -53,6 +55,7 @@ void assay_result_set(assay_result *result, assay_outcome outcome, const char *f
     result->outcome = outcome;
     (void)vsnprintf(result->reason, sizeof result->reason, format, args);
     va_end(args);
+    assay_text_tidy(result->reason); /* names may be long and are then cut */
 }
 
 bool assay_result_expect_ok(assay_result *result, const assay_call_reply *reply, const char *what) {

@@ -130,9 +130,24 @@ static void describe_segment(const prove_state *p, uint64_t segment, prove_kind 
                                .strength = ASSAY_STRENGTH_EXHAUSTIVE};
 }
 
+/* What the tree is compared with, as the case of that check; the caller frees. */
+static char *against_json(const prove_state *p) {
+    const assay_prove_options *o = p->options;
+    json_t *json = json_pack("{s:s}", o->against_root != NULL ? "root" : "database",
+                             o->against_root != NULL       ? o->against_root
+                             : o->against_database != NULL ? o->against_database
+                                                           : "");
+    char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : strdup("{}"); /* a path may be no UTF-8 */
+    json_decref(json);
+    if (text == NULL) {
+        abort();
+    }
+    return text;
+}
+
 static assay_code begin(prove_state *p, assay_error *error) {
     assay_run_record record;
-    assay_knob_record knobs[32];
+    assay_knob_record knobs[ASSAY_RUN_KNOBS];
     const assay_pair *pairs = NULL;
     assay_promise_record promises[PROVE_KINDS];
     size_t count = p->segments * p->wanted_count + p->has_root_check;
@@ -154,11 +169,12 @@ static assay_code begin(prove_state *p, assay_error *error) {
             describe_segment(p, s, (prove_kind)k, &rows[seq_of(p, s, (prove_kind)k) - 1]);
         }
     }
+    char *against = against_json(p);
     if (p->has_root_check) {
         rows[count - 1] = (assay_plan_record){.suite = "parity",
                                               .name = "parity/recorded_tree",
                                               .promise = "parity",
-                                              .case_json = "{}",
+                                              .case_json = against,
                                               .repro = p->options->base.command,
                                               .required = true,
                                               .strength = ASSAY_STRENGTH_EXHAUSTIVE};
@@ -171,6 +187,7 @@ static assay_code begin(prove_state *p, assay_error *error) {
         free((void *)(uintptr_t)rows[i].case_json);
         free((void *)(uintptr_t)rows[i].repro);
     }
+    free(against);
     free(rows);
     return code;
 }
@@ -237,7 +254,8 @@ static void record_details(prove_state *p, const assay_segment *segment, prove_k
     } else if (kind == PROVE_ACCURACY) {
         assay_record_accuracy(&p->runner.context, &check, &segment->accuracy);
     }
-    for (uint64_t i = 0; kind == PROVE_DIGEST && i < segment->tiles; i++) {
+    bool whole = segment->trouble[0] == '\0'; /* else its tiles would be digests of nothing */
+    for (uint64_t i = 0; kind == PROVE_DIGEST && whole && i < segment->tiles; i++) {
         assay_tile_record tile = {.name = "candidate",
                                   .number = segment->first_tile + i,
                                   .rows = assay_domain_tile(&p->domain, segment->first_tile + i).rows,
@@ -246,14 +264,30 @@ static void record_details(prove_state *p, const assay_segment *segment, prove_k
     }
 }
 
+/* An interrupted run can have recorded some of a segment's checks; the digest comes last. */
+static bool finished(prove_state *p, int64_t seq) {
+    sqlite3_stmt *s = NULL;
+    bool found = false;
+    if (p->options->base.resume_run != 0 &&
+        sqlite3_prepare_v2(assay_store_handle(p->store),
+                           "SELECT 1 FROM check_outcome WHERE run_id = ?1 AND seq = ?2", -1, &s,
+                           NULL) == SQLITE_OK) {
+        (void)sqlite3_bind_int64(s, 1, p->report->run_id);
+        (void)sqlite3_bind_int64(s, 2, seq);
+        found = sqlite3_step(s) == SQLITE_ROW;
+    }
+    (void)sqlite3_finalize(s);
+    return found;
+}
+
 static assay_code record_segment(prove_state *p, const assay_segment *segment, uint64_t number,
                                  uint64_t duration_ns, assay_error *error) {
-    for (int k = 0; k < PROVE_KINDS; k++) {
+    for (int k = PROVE_KINDS - 1; k >= 0; k--) {
         assay_result result = {0};
-        if (!p->wanted[k]) {
+        int64_t seq = seq_of(p, number, (prove_kind)k);
+        if (!p->wanted[k] || finished(p, seq)) {
             continue;
         }
-        int64_t seq = seq_of(p, number, (prove_kind)k);
         assay_recorder_clear(p->runner.context.recorder);
         judge_segment(p, segment, (prove_kind)k, &result);
         record_details(p, segment, (prove_kind)k);
@@ -294,9 +328,9 @@ static assay_code run_segment(prove_state *p, uint64_t number, assay_segment *se
             (assay_tolerance_f64){p->sweep.tolerance->atol, p->sweep.tolerance->rtol};
     }
     for (int k = 0; k < PROVE_KINDS; k++) {
-        if (p->wanted[k] &&
-            assay_store_check_begin(p->store, p->report->run_id, seq_of(p, number, (prove_kind)k), error) !=
-                ASSAY_CODE_OK) {
+        int64_t seq = seq_of(p, number, (prove_kind)k);
+        if (p->wanted[k] && !finished(p, seq) &&
+            assay_store_check_begin(p->store, p->report->run_id, seq, error) != ASSAY_CODE_OK) {
             free(histograms);
             return error->code;
         }
@@ -313,37 +347,30 @@ static assay_code run_segment(prove_state *p, uint64_t number, assay_segment *se
 }
 
 /* Segments that an interrupted run finished: their tiles come from the database. True when segment `number`
- * is there. */
+ * is there; one that could not be judged has no tiles. */
 static bool reload_segment(prove_state *p, uint64_t number, assay_error *error) {
-    static const char sql[] =
-        "SELECT t.number, t.sums FROM digest_tile t WHERE t.run_id = ?1 AND t.name = 'candidate'"
-        " AND t.number >= ?2 AND t.number < ?3 AND"
-        " (SELECT count(*) FROM check_outcome o WHERE o.run_id = ?1 AND o.seq > ?4 AND o.seq <= ?5) = ?6";
+    static const char sql[] = "SELECT number, sums FROM digest_tile WHERE run_id = ?1 AND name = 'candidate'"
+                              " AND number >= ?2 AND number < ?3";
     sqlite3_stmt *s = NULL;
     uint64_t first = p->first_tile + number * ASSAY_SEGMENT_TILES;
     uint64_t end = first + ASSAY_SEGMENT_TILES < p->first_tile + p->tiles ? first + ASSAY_SEGMENT_TILES
                                                                           : p->first_tile + p->tiles;
-    uint64_t found = 0;
+    if (!finished(p, seq_of(p, number, PROVE_DIGEST))) {
+        return false;
+    }
     if (sqlite3_prepare_v2(assay_store_handle(p->store), sql, -1, &s, NULL) != SQLITE_OK) {
         (void)assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s",
                          sqlite3_errmsg(assay_store_handle(p->store)));
         return false;
     }
-    const int64_t values[] = {p->report->run_id,
-                              (int64_t)first,
-                              (int64_t)end,
-                              (int64_t)(number * p->wanted_count),
-                              (int64_t)((number + 1) * p->wanted_count),
-                              (int64_t)p->wanted_count};
-    for (int i = 0; i < 6; i++) {
-        (void)sqlite3_bind_int64(s, i + 1, values[i]);
-    }
+    (void)sqlite3_bind_int64(s, 1, p->report->run_id);
+    (void)sqlite3_bind_int64(s, 2, (int64_t)first);
+    (void)sqlite3_bind_int64(s, 3, (int64_t)end);
     while (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_bytes(s, 1) == 16) {
         memcpy(&p->tree[(uint64_t)sqlite3_column_int64(s, 0) - p->first_tile], sqlite3_column_blob(s, 1), 16);
-        found++;
     }
     (void)sqlite3_finalize(s);
-    return found == end - first;
+    return true;
 }
 
 /* ---- the tree ---- */
@@ -414,13 +441,17 @@ static assay_code compare_tree(prove_state *p, assay_error *error) {
     if (assay_store_check_begin(p->store, r->run_id, seq, error) != ASSAY_CODE_OK) {
         return error->code;
     }
-    for (uint64_t i = 0; p->recorded != NULL && i < p->tiles; i++) {
+    for (uint64_t i = 0; p->recorded != NULL && r->unswept == 0 && i < p->tiles; i++) {
         if (memcmp(p->recorded[i].sum, p->tree[i].sum, sizeof p->tree[i].sum) != 0 &&
             r->tiles_differing++ == 0) {
             r->first_differing_tile = p->first_tile + i;
         }
     }
-    if (p->options->against_root != NULL && strcasecmp(p->options->against_root, r->root) != 0) {
+    if (r->unswept > 0) {
+        assay_result_set(&result, ASSAY_OUTCOME_ERROR,
+                         "%llu of %llu segments could not be judged, so there is no tree to compare",
+                         (unsigned long long)r->unswept, (unsigned long long)p->segments);
+    } else if (p->options->against_root != NULL && strcasecmp(p->options->against_root, r->root) != 0) {
         r->root_differs = true;
         result.bad = 1;
         assay_result_set(&result, ASSAY_OUTCOME_FAIL, "root %s, want %s", r->root, p->options->against_root);
@@ -438,30 +469,31 @@ static assay_code compare_tree(prove_state *p, assay_error *error) {
     return assay_store_check_end(p->store, r->run_id, seq, &record, error);
 }
 
-static assay_code end(prove_state *p, assay_error *error) {
+/* What the segments' digests say: outputs judged, and segments that could not be. */
+static assay_code count_swept(prove_state *p, assay_error *error) {
     assay_prove_report *r = p->report;
-    uint64_t rows = 0;
-    for (uint64_t i = 0; i < p->tiles; i++) {
-        rows += assay_domain_tile(&p->domain, p->first_tile + i).rows;
+    sqlite3_stmt *s = NULL;
+    assay_code code = ASSAY_CODE_INTERNAL;
+    if (sqlite3_prepare_v2(assay_store_handle(p->store),
+                           "SELECT coalesce(sum(elements) FILTER (WHERE outcome = 'pass'), 0),"
+                           " sum(outcome <> 'pass') FROM checks WHERE run_id = ?1 AND suite = 'digest'",
+                           -1, &s, NULL) == SQLITE_OK) {
+        (void)sqlite3_bind_int64(s, 1, r->run_id);
+        if (sqlite3_step(s) == SQLITE_ROW) {
+            r->outputs = (uint64_t)sqlite3_column_int64(s, 0);
+            r->unswept = (uint64_t)sqlite3_column_int64(s, 1);
+            code = ASSAY_CODE_OK;
+        }
     }
-    r->tiles = p->tiles;
-    r->outputs = rows * p->sweep.channels;
-    r->complete = p->tiles == p->domain.tiles;
-    hash_tree(p, p->tree, r->root);
-    assay_tree_record tree = {.name = "candidate",
-                              .tile_rows = ASSAY_TILE_ROWS,
-                              .row_words = p->sweep.channels,
-                              .rows = rows,
-                              .tiles = p->tiles,
-                              .first_tile = p->first_tile,
-                              .all_tiles = p->domain.tiles,
-                              .root = r->root};
-    if (compare_tree(p, error) != ASSAY_CODE_OK ||
-        assay_store_tree(p->store, r->run_id, &tree, error) != ASSAY_CODE_OK ||
-        assay_store_run_end(p->store, r->run_id, &r->verdict, r->reason, sizeof r->reason, error) !=
-            ASSAY_CODE_OK) {
-        return error->code;
+    if (code != ASSAY_CODE_OK) {
+        (void)assay_fail(error, code, "counting segments: %s", sqlite3_errmsg(assay_store_handle(p->store)));
     }
+    (void)sqlite3_finalize(s);
+    return code;
+}
+
+static void count_checks(prove_state *p) {
+    assay_prove_report *r = p->report;
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(
             assay_store_handle(p->store),
@@ -478,6 +510,42 @@ static assay_code end(prove_state *p, assay_error *error) {
         }
     }
     (void)sqlite3_finalize(s);
+}
+
+/* A tree with holes would be a root of nothing: it is neither stored nor printed nor compared. */
+static assay_code end(prove_state *p, assay_error *error) {
+    assay_prove_report *r = p->report;
+    uint64_t rows = 0;
+    for (uint64_t i = 0; i < p->tiles; i++) {
+        rows += assay_domain_tile(&p->domain, p->first_tile + i).rows;
+    }
+    r->tiles = p->tiles;
+    if (count_swept(p, error) != ASSAY_CODE_OK) {
+        return error->code;
+    }
+    r->complete = p->tiles == p->domain.tiles && r->unswept == 0;
+    if (r->unswept == 0) {
+        hash_tree(p, p->tree, r->root);
+    }
+    assay_tree_record tree = {.name = "candidate",
+                              .tile_rows = ASSAY_TILE_ROWS,
+                              .row_words = p->sweep.channels,
+                              .rows = rows,
+                              .tiles = p->tiles,
+                              .first_tile = p->first_tile,
+                              .all_tiles = p->domain.tiles,
+                              .root = r->root};
+    const char *changed = assay_run_files_changed(&p->runner);
+    r->changed = changed != NULL;
+    if (compare_tree(p, error) != ASSAY_CODE_OK ||
+        (r->unswept == 0 && assay_store_tree(p->store, r->run_id, &tree, error) != ASSAY_CODE_OK) ||
+        (r->changed &&
+         assay_store_note(p->store, r->run_id, ASSAY_KEY_CHANGED, changed, error) != ASSAY_CODE_OK) ||
+        assay_store_run_end(p->store, r->run_id, &r->verdict, r->reason, sizeof r->reason, error) !=
+            ASSAY_CODE_OK) {
+        return error->code;
+    }
+    count_checks(p);
     return ASSAY_CODE_OK;
 }
 
@@ -505,42 +573,54 @@ static assay_code sweep_all(prove_state *p, assay_error *error) {
     return code;
 }
 
-/* A resumed run must have been started with the same candidate and plan. */
+/* A resumed run must have been started with the same files, shard and comparison. */
 static assay_code resume(prove_state *p, assay_error *error) {
     static const char sql[] =
         "SELECT uuid, kind = 'prove' AND operator = ?2 AND"
-        " (SELECT sha256 FROM binary b WHERE b.run_id = run.id AND b.role = 'candidate') = ?3 AND"
-        " coalesce((SELECT sha256 FROM binary b WHERE b.run_id = run.id AND b.role = 'baseline'), '') = ?4 "
-        "AND"
-        " (SELECT count(*) FROM check_plan c WHERE c.run_id = run.id) = ?5,"
+        " (SELECT count(*) FROM check_plan c WHERE c.run_id = run.id) = ?3 AND"
+        " (SELECT name FROM check_plan c WHERE c.run_id = run.id AND c.seq = ?4) = ?5 AND"
+        " coalesce((SELECT case_json FROM check_plan c WHERE c.run_id = run.id AND c.name = "
+        "'parity/recorded_tree'), ?6) = ?6,"
         " EXISTS(SELECT 1 FROM run_result f WHERE f.run_id = run.id) FROM run WHERE id = ?1";
     const assay_certify_options *o = &p->options->base;
+    /* The last kind's first segment: its name says which kinds were asked for and where the shard starts. */
+    prove_kind last = p->options->accuracy ? PROVE_ACCURACY : p->sweep.parity ? PROVE_PARITY : PROVE_DIGEST;
+    char name[64];
+    char *against = against_json(p);
     sqlite3_stmt *s = NULL;
     assay_code code = ASSAY_CODE_OK;
+    (void)snprintf(name, sizeof name, "%s/tiles_%06llu", kinds[last].suite,
+                   (unsigned long long)p->first_tile);
     if (sqlite3_prepare_v2(assay_store_handle(p->store), sql, -1, &s, NULL) != SQLITE_OK) {
+        free(against);
         return assay_fail(error, ASSAY_CODE_INTERNAL, "resume: %s",
                           sqlite3_errmsg(assay_store_handle(p->store)));
     }
     (void)sqlite3_bind_int64(s, 1, o->resume_run);
     (void)sqlite3_bind_text(s, 2, o->op, -1, SQLITE_STATIC);
-    (void)sqlite3_bind_text(s, 3, p->runner.sha256[0], -1, SQLITE_STATIC);
-    (void)sqlite3_bind_text(s, 4, o->baseline_path != NULL ? p->runner.sha256[1] : "", -1, SQLITE_STATIC);
-    (void)sqlite3_bind_int64(s, 5, (int64_t)(p->segments * p->wanted_count + p->has_root_check));
+    (void)sqlite3_bind_int64(s, 3, (int64_t)(p->segments * p->wanted_count + p->has_root_check));
+    (void)sqlite3_bind_int64(s, 4, seq_of(p, 0, last));
+    (void)sqlite3_bind_text(s, 5, name, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_text(s, 6, against, -1, SQLITE_STATIC);
     if (sqlite3_step(s) != SQLITE_ROW) {
         code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: no such run", (long long)o->resume_run);
     } else if (sqlite3_column_int(s, 2) != 0) {
         code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: the run is already finished",
                           (long long)o->resume_run);
     } else if (sqlite3_column_int(s, 1) != 1) {
-        code = assay_fail(error, ASSAY_CODE_USAGE,
-                          "--resume %lld: that run proves another candidate, baseline, shard or operator",
-                          (long long)o->resume_run);
+        code =
+            assay_fail(error, ASSAY_CODE_USAGE,
+                       "--resume %lld: that run proves another operator or shard, or against something else",
+                       (long long)o->resume_run);
+    } else if (assay_run_files_resumable(&p->runner, p->store, o->resume_run, error) != ASSAY_CODE_OK) {
+        code = error->code;
     } else {
         p->report->run_id = o->resume_run;
         (void)snprintf(p->report->uuid, sizeof p->report->uuid, "%s",
                        (const char *)sqlite3_column_text(s, 0));
     }
     (void)sqlite3_finalize(s);
+    free(against);
     return code;
 }
 

@@ -20,14 +20,16 @@ typedef struct assay_prove_options {
 typedef struct assay_prove_report {
     int64_t run_id;
     char uuid[33];
-    char root[65];      /* over the tiles of this shard */
-    uint64_t outputs;   /* elements computed by the candidate, resumed segments included */
+    char root[65];      /* over the tiles of this shard; "" when a segment could not be judged */
+    uint64_t outputs;   /* elements of the judged segments, resumed ones included */
     uint64_t differing; /* against the baseline or, for a tree, outputs of differing tiles are not counted:
                            see tiles_differing */
     uint64_t outside;   /* accuracy: outputs outside the tolerance */
     uint64_t tiles, tiles_differing, first_differing_tile;
     bool root_differs;
-    bool complete;             /* all tiles of the domain are covered */
+    bool complete;             /* all tiles of the domain are covered and judged */
+    bool changed;              /* a file was changed or replaced during the run: nothing is proved */
+    uint64_t unswept;          /* segments that could not be judged */
     uint64_t failed, unjudged; /* checks with outcome fail; checks without pass or fail */
     assay_verdict verdict;
     char reason[256];

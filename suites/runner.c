@@ -11,23 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static assay_code add_binary(assay_runner *r, const char *role, const char *path, assay_error *error) {
-    size_t i = r->binary_count;
-    uint8_t hash[ASSAY_HASH_BYTES];
-    uint64_t bytes = 0;
-    if (assay_sha256_file(path, hash, &bytes, error) != ASSAY_CODE_OK) {
-        return error->code;
-    }
-    assay_hex(hash, sizeof hash, r->sha256[i]);
-    char resolved[4096];
-    const char *shown = realpath(path, resolved) != NULL ? resolved : path;
-    (void)snprintf(r->paths[i], sizeof r->paths[i], "%s", shown);
-    r->binaries[i] =
-        (assay_binary_record){.role = role, .path = r->paths[i], .sha256 = r->sha256[i], .bytes = bytes};
-    r->binary_count++;
-    return ASSAY_CODE_OK;
-}
-
 static assay_code check_device(const assay_certify_options *o, assay_error *error) {
     if (strcmp(o->device, "cpu") == 0) {
         return ASSAY_CODE_OK;
@@ -85,12 +68,14 @@ assay_code assay_runner_lane(assay_runner *r, unsigned index, assay_error *error
 }
 
 static assay_code open_workers(assay_runner *r, const assay_certify_options *o, assay_error *error) {
-    /* The full tier places outputs past 2^31 elements, 8.6 GB each; pages cost nothing until they are touched. */
+    /* The full tier places outputs past 2^31 elements, 8.6 GB each; pages cost nothing until they are
+     * touched. */
     size_t arena = o->tier == ASSAY_TIER_FULL ? (size_t)12 << 30 : 0;
+    /* The files that were hashed: not again whatever a link leads to. */
     r->candidate_options = (assay_worker_options){
-        .adapter = o->impl_path, .arena_bytes = arena, .call_timeout_ms = o->call_timeout_ms};
+        .adapter = r->paths[0], .arena_bytes = arena, .call_timeout_ms = o->call_timeout_ms};
     r->baseline_options = r->candidate_options;
-    r->baseline_options.adapter = o->baseline_path;
+    r->baseline_options.adapter = r->paths[1];
     r->context.baseline_name = o->baseline_path != NULL ? o->baseline_name : NULL;
     r->context.lanes = r->lanes;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -135,9 +120,11 @@ assay_code assay_runner_open(assay_runner *r, const assay_certify_options *o, bo
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = '\0';
     if (open_contract(r, o, error) != ASSAY_CODE_OK || check_device(o, error) != ASSAY_CODE_OK ||
-        add_binary(r, "candidate", o->impl_path, error) != ASSAY_CODE_OK ||
-        (o->baseline_path != NULL && add_binary(r, "baseline", o->baseline_path, error) != ASSAY_CODE_OK) ||
-        add_binary(r, "assay", self, error) != ASSAY_CODE_OK || open_workers(r, o, error) != ASSAY_CODE_OK ||
+        assay_run_files_add(r, "candidate", o->impl_path, error) != ASSAY_CODE_OK ||
+        (o->baseline_path != NULL &&
+         assay_run_files_add(r, "baseline", o->baseline_path, error) != ASSAY_CODE_OK) ||
+        assay_run_files_add(r, "assay", self, error) != ASSAY_CODE_OK ||
+        open_workers(r, o, error) != ASSAY_CODE_OK ||
         assay_provenance_collect(o->impl_path, o->source_dir, &r->provenance, error) != ASSAY_CODE_OK ||
         (needs_clean && check_trees(r, error) != ASSAY_CODE_OK)) {
         assay_code code = error->code;
@@ -207,8 +194,9 @@ void assay_runner_record(const assay_runner *r, const assay_certify_options *o, 
                                  .knobs = knobs};
     *pairs = assay_provenance_pairs(r->provenance, &record->provenance_count);
     record->provenance = *pairs;
-    record->knob_count = add_knobs(r->lanes[0].candidate, "candidate", knobs, 0, 32);
-    record->knob_count = add_knobs(r->lanes[0].baseline, "baseline", knobs, record->knob_count, 32);
+    record->knob_count = add_knobs(r->lanes[0].candidate, "candidate", knobs, 0, ASSAY_RUN_KNOBS);
+    record->knob_count =
+        add_knobs(r->lanes[0].baseline, "baseline", knobs, record->knob_count, ASSAY_RUN_KNOBS);
 }
 
 /* ---- plan and filters ---- */
@@ -257,7 +245,7 @@ static bool promise_owed(const assay_promise *promise, const assay_plan *plan) {
 static assay_code begin_run(assay_runner *r, assay_store *store, const assay_certify_options *o,
                             const assay_plan *plan, assay_certify_report *report, assay_error *error) {
     assay_run_record record;
-    assay_knob_record knobs[32];
+    assay_knob_record knobs[ASSAY_RUN_KNOBS];
     const assay_pair *pairs = NULL;
     size_t promise_count = r->contract->promise_count;
     assay_plan_record *rows = calloc(plan->count, sizeof *rows);
@@ -401,13 +389,12 @@ static assay_code run_checks(assay_runner *r, assay_store *store, const assay_ce
     return ASSAY_CODE_OK;
 }
 
-/* A resumed run must be the same run: operator, candidate binary, contract, tier, seed and plan. */
+/* A resumed run must be the same run: operator, binaries, contract, tier, seed and plan. */
 static assay_code check_resume(assay_runner *r, assay_store *store, const assay_certify_options *o,
                                const assay_plan *plan, assay_certify_report *report, assay_error *error) {
     static const char sql[] =
         "SELECT r.uuid, r.kind = ?2 AND r.operator = ?3 AND r.tier = ?4 AND r.seed = ?5 AND c.sha256 = ?6"
-        " AND (SELECT sha256 FROM binary b WHERE b.run_id = r.id AND b.role = 'candidate') = ?7"
-        " AND (SELECT count(*) FROM check_plan p WHERE p.run_id = r.id) = ?8,"
+        " AND (SELECT count(*) FROM check_plan p WHERE p.run_id = r.id) = ?7,"
         " EXISTS(SELECT 1 FROM run_result f WHERE f.run_id = r.id)"
         " FROM run r JOIN contract c ON c.id = r.contract_id WHERE r.id = ?1";
     sqlite3_stmt *s = NULL;
@@ -421,8 +408,7 @@ static assay_code check_resume(assay_runner *r, assay_store *store, const assay_
     (void)sqlite3_bind_text(s, 4, assay_tier_text(o->tier), -1, SQLITE_STATIC);
     (void)sqlite3_bind_int64(s, 5, (sqlite3_int64)o->seed);
     (void)sqlite3_bind_text(s, 6, r->contract->sha256, -1, SQLITE_STATIC);
-    (void)sqlite3_bind_text(s, 7, r->sha256[0], -1, SQLITE_STATIC);
-    (void)sqlite3_bind_int64(s, 8, (sqlite3_int64)plan->count);
+    (void)sqlite3_bind_int64(s, 7, (sqlite3_int64)plan->count);
     assay_code code = ASSAY_CODE_OK;
     if (sqlite3_step(s) != SQLITE_ROW) {
         code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: no such run", (long long)o->resume_run);
@@ -430,10 +416,11 @@ static assay_code check_resume(assay_runner *r, assay_store *store, const assay_
         code = assay_fail(error, ASSAY_CODE_USAGE, "--resume %lld: the run is already finished",
                           (long long)o->resume_run);
     } else if (sqlite3_column_int(s, 1) != 1) {
-        code = assay_fail(
-            error, ASSAY_CODE_USAGE,
-            "--resume %lld: that run has another operator, candidate binary, contract, tier or seed",
-            (long long)o->resume_run);
+        code = assay_fail(error, ASSAY_CODE_USAGE,
+                          "--resume %lld: that run has another operator, contract, tier or seed",
+                          (long long)o->resume_run);
+    } else if (assay_run_files_resumable(r, store, o->resume_run, error) != ASSAY_CODE_OK) {
+        code = error->code;
     } else {
         report->run_id = o->resume_run;
         (void)snprintf(report->uuid, sizeof report->uuid, "%s", (const char *)sqlite3_column_text(s, 0));
@@ -477,6 +464,9 @@ assay_code assay_certify(assay_store *store, const assay_certify_options *o, ass
     }
     if (code == ASSAY_CODE_OK) {
         code = run_checks(r, store, o, &plan, report, error);
+    }
+    if (code == ASSAY_CODE_OK) {
+        code = assay_run_files_note(r, store, report->run_id, error);
     }
     if (code == ASSAY_CODE_OK) {
         code = assay_store_run_end(store, report->run_id, &report->verdict, report->reason,

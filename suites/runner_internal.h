@@ -6,7 +6,10 @@
 #include "recorder.h"
 #include "runner.h"
 
+#include <sys/stat.h>
+
 #define ASSAY_MAX_LANES 64
+#define ASSAY_RUN_KNOBS 128 /* of candidate and baseline: as many as two hellos may hold */
 
 typedef struct assay_runner {
     assay_context context; /* first member: the suites' view */
@@ -17,8 +20,9 @@ typedef struct assay_runner {
     assay_binary_record binaries[3];
     size_t binary_count;
     char sha256[3][65];
-    char paths[3][4096];
-    char lineages[2][128]; /* candidate, baseline */
+    char paths[3][4096];     /* resolved; [1] is the baseline's only when there is one */
+    struct stat identity[3]; /* of the files when they were hashed */
+    char lineages[2][128];   /* candidate, baseline */
 } assay_runner;
 
 /* Everything that can be refused before a row is written: operator, contract, device, adapters, trees.
@@ -26,9 +30,22 @@ typedef struct assay_runner {
 assay_code assay_runner_open(assay_runner *runner, const assay_certify_options *options, bool needs_clean,
                              assay_error *error);
 void assay_runner_close(assay_runner *runner);
+
+/* ---- run_files.c ---- */
+/* Hashes a file, as the run's binary of that role, and remembers which file it was. */
+assay_code assay_run_files_add(assay_runner *runner, const char *role, const char *path, assay_error *error);
+/* The role of the first file that is no longer what was hashed; NULL when all are. */
+const char *assay_run_files_changed(const assay_runner *runner);
+/* Notes a changed file in the evidence: then the run cannot be certified. */
+assay_code assay_run_files_note(const assay_runner *runner, assay_store *store, int64_t run_id,
+                                assay_error *error);
+/* USAGE unless the run was started with these very files. */
+assay_code assay_run_files_resumable(const assay_runner *runner, assay_store *store, int64_t run_id,
+                                     assay_error *error);
 /* Opens the workers of lane `index` when they are not open yet. */
 assay_code assay_runner_lane(assay_runner *runner, unsigned index, assay_error *error);
-/* Fills the parts of a run record that do not depend on the kind of run. `knobs` must hold 32 entries. */
+/* Fills the parts of a run record that do not depend on the kind of run. `knobs` must hold
+ * ASSAY_RUN_KNOBS entries. */
 void assay_runner_record(const assay_runner *runner, const assay_certify_options *options,
                          assay_run_record *record, assay_knob_record *knobs, const assay_pair **pairs);
 

@@ -62,10 +62,11 @@ static void print_result(const cli_args *args, const assay_prove_report *r, bool
     if (cli_flag(args, "json")) {
         json_t *differing = compared ? json_integer((json_int_t)r->differing) : json_null();
         json_t *root =
-            json_pack("{s:s, s:I, s:o, s:I, s:I, s:I, s:b, s:b, s:s, s:I, s:s}", "root", r->root, "outputs",
-                      (json_int_t)r->outputs, "differing", differing, "outside", (json_int_t)r->outside,
-                      "tiles", (json_int_t)r->tiles, "tiles_differing", (json_int_t)r->tiles_differing,
-                      "root_differs", (int)r->root_differs, "complete", (int)r->complete, "run", r->uuid,
+            json_pack("{s:s?, s:I, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:I, s:s}", "root",
+                      r->root[0] != '\0' ? r->root : NULL, "outputs", (json_int_t)r->outputs, "differing",
+                      differing, "outside", (json_int_t)r->outside, "tiles", (json_int_t)r->tiles,
+                      "tiles_differing", (json_int_t)r->tiles_differing, "root_differs", (int)r->root_differs,
+                      "complete", (int)r->complete, "files_changed", (int)r->changed, "run", r->uuid,
                       "run_id", (json_int_t)r->run_id, "verdict", assay_verdict_text(r->verdict));
         (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
         (void)putchar('\n');
@@ -83,7 +84,11 @@ static void print_result(const cli_args *args, const assay_prove_report *r, bool
     } else if (r->root_differs) {
         (void)printf("the root is not %s\n", against);
     }
-    (void)printf("ROOT %s  outputs=%llu differing=", r->root, (unsigned long long)r->outputs);
+    if (r->changed) {
+        (void)printf("mistrusted: a file was changed or replaced during the run\n");
+    }
+    (void)printf("ROOT %s  outputs=%llu differing=", r->root[0] != '\0' ? r->root : "none",
+                 (unsigned long long)r->outputs);
     if (compared) {
         (void)printf("%llu", (unsigned long long)r->differing);
     } else {
@@ -172,9 +177,9 @@ static assay_code execute(const cli_args *args, assay_prove_options *o, assay_er
     cli_progress_end(&progress);
     if (code == ASSAY_CODE_OK) {
         print_result(args, &report, o->base.baseline_path != NULL);
-        code = report.failed > 0     ? ASSAY_CODE_REFUSED
-               : report.unjudged > 0 ? ASSAY_CODE_INCOMPLETE
-                                     : ASSAY_CODE_OK;
+        code = report.failed > 0                       ? ASSAY_CODE_REFUSED
+               : report.unjudged > 0 || report.changed ? ASSAY_CODE_INCOMPLETE
+                                                       : ASSAY_CODE_OK;
     }
     assay_store_close(out.store);
     return code;
@@ -196,11 +201,13 @@ static assay_code run(const cli_args *args, assay_error *error) {
     return code;
 }
 
-const cli_command cli_prove = {.name = "prove",
-                               .operands = "",
-                               .summary = "sweep every FP32 value of the domain: digest, parity, accuracy",
-                               .detail = "The last line is\nROOT <64 hex>  outputs=... differing=...\n"
-                                         "Exit code 0 when nothing differs and nothing is outside the "
-                                         "tolerance, 1 otherwise, 3 when a segment could not be judged.",
-                               .options = options,
-                               .run = run};
+const cli_command cli_prove = {
+    .name = "prove",
+    .operands = "",
+    .summary = "sweep every FP32 value of the domain: digest, parity, accuracy",
+    .detail = "The last line is\nROOT <64 hex>  outputs=... differing=...\n"
+              "Exit code 0 when nothing differs and nothing is outside the "
+              "tolerance, 1 otherwise, 3 when a segment could not be judged (then there is "
+              "no root) or a file was changed meanwhile.",
+    .options = options,
+    .run = run};

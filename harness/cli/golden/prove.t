@@ -7,6 +7,7 @@ $ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db a.db --
 > {
 >   "complete": false,
 >   "differing": null,
+>   "files_changed": false,
 >   "outputs": 512,
 >   "outside": 0,
 >   "root": "HASH",
@@ -71,6 +72,7 @@ $ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.
 > {
 >   "complete": false,
 >   "differing": 48,
+>   "files_changed": false,
 >   "outputs": 512,
 >   "outside": 0,
 >   "root": "HASH",
@@ -117,6 +119,31 @@ $ assay merge b.db c.db --db merged.db
 $ assay merge b.db --db b.db
 ! assay: tiles 64..16257 of 16258 are missing, between run 1 (RUN) of 'b.db' and the end
 ? 2
+# What was not judged has no digest, no root and nothing that a tree could equal.
+$ printf '%s\n' '#include <assay/adapter.h>' 'static assay_status f(const assay_call *c) { return (void)c, ASSAY_UNSUPPORTED; }' 'static const assay_operator o = {.name = "timestep_sinusoid_h3", .forward = f};' 'static const assay_adapter_info i = {ASSAY_ABI_VERSION, sizeof i, "idle", "1", .operators = &o, .operator_count = 1};' 'ASSAY_EXPORT const assay_adapter_info *assay_adapter(void) { return &i; }' | cc -shared -fPIC -I $ASSAY_SOURCE/harness/include -x c - -o idle.so
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl ./idle.so --shard 255/255 --db e.db --quiet; sqlite3 e.db 'SELECT count(*) FROM digest_tree; SELECT count(*) FROM digest_tile'
+> 0 checks failed, 1 could not be judged (assay report RUN shows them)
+> ROOT none  outputs=0 differing=- coverage=partial run=RUN
+> 0
+> 0
+? 0
+$ assay prove --op timestep_sinusoid_h3 --impl ./idle.so --shard 255/255 --db e.db --quiet --against a.db
+> 0 checks failed, 2 could not be judged (assay report RUN shows them)
+> ROOT none  outputs=0 differing=- coverage=partial run=RUN
+? 3
+# A run that was interrupted is resumed as what it was: the same shard, the same comparison, the same files.
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 1/2 --segments 4 --db i.db --quiet & pid=$!; until [ -n "$(sqlite3 -readonly i.db 'SELECT 1 FROM check_start LIMIT 1' 2>&1 | grep 1)" ]; do sleep 0.05; done; kill -9 $pid; wait $pid 2>/dev/null
+? 137
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 2/2 --segments 4 --db i.db --quiet --resume latest
+! assay: --resume 1: that run proves another operator or shard, or against something else
+? 2
+$ assay prove --op timestep_sinusoid_h3 --impl libm --shard 1/2 --segments 4 --db i.db --quiet --resume latest --accuracy
+! assay: --resume 1: that run proves another operator or shard, or against something else
+? 2
+$ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 1/2 --segments 4 --db i.db --quiet --resume latest
+! assay: --resume 1: that run was started with another candidate binary or another baseline
+? 2
 # A full disk in the middle: what was recorded stays, the run is resumed to the root of an undisturbed one.
 $ assay prove --op timestep_sinusoid_h3 --impl libm --segments 4 --db full.db --quiet & pid=$!; until [ -n "$(sqlite3 -readonly full.db 'SELECT 1 FROM digest_tile LIMIT 1' 2>&1 | grep 1)" ]; do sleep 0.05; done; prlimit --fsize=4096 --pid $pid; wait $pid
 ! assay: evidence database 'full.db': the disk reports an input/output error; finished checks are intact as far as the disk kept them (while committing)
@@ -142,6 +169,9 @@ $ ls
 > b.db
 > c.db
 > d.db
+> e.db
 > full.db
+> i.db
+> idle.so
 > last.db
 ? 0
