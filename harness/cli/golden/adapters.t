@@ -33,7 +33,7 @@ $ mkfifo pipe.so && assay certify --op timestep_sinusoid_h3 --impl ./pipe.so --a
 $ assay run --op timestep_sinusoid_h3 --impl reference_c --check 'nope/*' --quiet
 ! assay: the filter matches none of the N checks (assay list --checks shows them)
 ? 2
-$ printf 'static int x;\n' > unused.c && cp "$ASSAY_BUILD/impls/libm.so" mine.so && assay certify --op timestep_sinusoid_h3 --impl ./mine.so --source . --quiet 2>&1 | sed 's/^assay: .*tree[^:]*:/assay: TREE:/'; echo "${PIPESTATUS[0]}"
+$ printf 'static int x;\n' > unused.c && cp "$ASSAY_BUILD/impls/libm.so" mine.so && assay certify --op timestep_sinusoid_h3 --impl ./mine.so --source . --quiet 2>&1 | sed -e 's/^assay: .*tree[^:]*:/assay: TREE:/' -e 's/ (or --source DIR)//'; echo "${PIPESTATUS[0]}"
 > assay: TREE: certify needs clean, committed sources (--allow-dirty runs, but can only end incomplete)
 > 2
 ? 0
