@@ -1,4 +1,5 @@
-/* report_assets.h - gnuplot templates, style sheet and script, embedded at build time (embed.cmake). */
+/* report_assets.h - gnuplot templates, style sheet and script, embedded at build time (evidence/embed.cmake).
+ */
 #ifndef ASSAY_REPORT_ASSETS_H
 #define ASSAY_REPORT_ASSETS_H
 
@@ -7,7 +8,6 @@
 typedef struct report_asset {
     const char *name; /* file name in plots/ */
     const char *text; /* NUL-terminated */
-    size_t bytes;
 } report_asset;
 
 extern const report_asset report_assets[];
