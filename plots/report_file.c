@@ -1,13 +1,13 @@
 /* report_file.c - see the header. */
 #include "report_file.h"
 
+#include "file.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static assay_code refuse(const char *path, int why, assay_error *error) {
     const bool machine = why == ENOSPC || why == EIO || why == EDQUOT || why == ENOMEM || why == EFBIG;
@@ -15,51 +15,8 @@ static assay_code refuse(const char *path, int why, assay_error *error) {
                       strerror(why));
 }
 
-static bool write_all(int fd, const char *data, size_t bytes) {
-    while (bytes > 0) {
-        const ssize_t n = write(fd, data, bytes);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n == 0 ? ENOSPC : errno;
-            return false;
-        }
-        data += n;
-        bytes -= (size_t)n;
-    }
-    return true;
-}
-
 assay_code report_file_write(const char *path, const void *data, size_t bytes, assay_error *error) {
-    const size_t room = strlen(path) + sizeof ".XXXXXX";
-    char *temporary = malloc(room);
-    if (temporary == NULL) {
-        return refuse(path, ENOMEM, error);
-    }
-    (void)snprintf(temporary, room, "%s.XXXXXX", path);
-    const int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) {
-        const int why = errno;
-        free(temporary);
-        return refuse(path, why, error);
-    }
-    int why = 0;
-    const mode_t mask = umask(0);
-    (void)umask(mask);
-    if (!write_all(fd, data, bytes) || fchmod(fd, 0666 & ~mask) != 0 || fsync(fd) != 0) {
-        why = errno;
-    }
-    if (close(fd) != 0 && why == 0) {
-        why = errno;
-    }
-    if (why == 0 && rename(temporary, path) != 0) {
-        why = errno;
-    }
-    if (why != 0) {
-        (void)unlink(temporary);
-    }
-    free(temporary);
+    const int why = assay_file_write(path, ASSAY_FILE_REPLACE, &(assay_file_part){data, bytes}, 1);
     return why == 0 ? ASSAY_CODE_OK : refuse(path, why, error);
 }
 
@@ -95,34 +52,6 @@ assay_code report_directory_make(const char *path, assay_error *error) {
 }
 
 bool report_file_read(const char *path, char **text, size_t *bytes) {
-    FILE *in = fopen(path, "rbe");
-    size_t room = 1 << 16;
-    char *data = in == NULL ? NULL : malloc(room + 1);
-    size_t used = 0;
-    bool ok = data != NULL;
-    while (ok) {
-        const size_t n = fread(data + used, 1, room - used, in);
-        used += n;
-        if (n == 0) {
-            break;
-        }
-        if (used == room) {
-            room *= 2;
-            char *grown = realloc(data, room + 1);
-            ok = grown != NULL;
-            data = ok ? grown : data;
-        }
-    }
-    ok = ok && ferror(in) == 0;
-    if (in != NULL) {
-        (void)fclose(in);
-    }
-    if (!ok) {
-        free(data);
-        return false;
-    }
-    data[used] = '\0';
-    *text = data;
-    *bytes = used;
-    return true;
+    *text = assay_file_read(path, SIZE_MAX, bytes);
+    return *text != NULL;
 }
