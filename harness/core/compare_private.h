@@ -1,11 +1,14 @@
 /* compare_private.h - the frame that the instruction-set variants of the judge fill in.
  *
  * Elements are judged in blocks of at most ASSAY_BLOCK. Element i of a block belongs to lane i % 8. Counters
- * are exact; maxima do not depend on order; each sum is formed as lane[l] = ((0 + term(l)) + term(l+8)) + ...
- * over one block, FP64, no contraction block   = ((lane0+lane1) + (lane2+lane3)) + ((lane4+lane5) +
- * (lane6+lane7)) sum     = sum + block so that every variant yields the same bits. What is rare (first,
- * worst, not comparable, near tie) is done by the shared functions below, one element at a time, in ascending
- * order. */
+ * are exact; maxima do not depend on order; each sum is formed over one block in FP64 without contraction,
+ *
+ *     lane[l] = ((0 + term(l)) + term(l+8)) + ...
+ *     block   = ((lane0+lane1) + (lane2+lane3)) + ((lane4+lane5) + (lane6+lane7))
+ *     sum     = sum + block
+ *
+ * so that every variant yields the same bits. What is rare (first, worst, not comparable, near tie) is done
+ * by the shared functions below, one element at a time, in ascending order. */
 #ifndef ASSAY_COMPARE_PRIVATE_H
 #define ASSAY_COMPARE_PRIVATE_H
 

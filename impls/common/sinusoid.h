@@ -66,9 +66,14 @@ sinusoid_rows sinusoid_engine_rows(const sinusoid_engine *engine, cpu_path *path
 assay_status sinusoid_forward(const assay_call *call, const sinusoid_engine *engine);
 assay_status sinusoid_backward(const assay_call *call, const sinusoid_engine *engine);
 
-/* One row of the gradient, before the cast to the timestep's type. `x` is scratch of the next power of two >=
- * 2*half elements: x[k]        = -(g[k] * y[half + k]) * f[k]        (cos half) x[half + k] = (g[half + k] *
- * y[k]) * f[k]         (sin half) rest 0; while width > 1: x[i] = x[i] + x[i + width/2] */
+/* One row of the gradient, before the cast to the timestep's type. `x` is scratch of `padded` elements, the
+ * next power of two >= 2*half:
+ *
+ *     x[k]        = -(g[k] * y[half + k]) * f[k]     the cosine half
+ *     x[half + k] = (g[half + k] * y[k]) * f[k]      the sine half
+ *     the rest    = 0
+ *     for width = padded, padded/2, ... 2:   x[i] = x[i] + x[i + width/2] for i < width/2
+ */
 float sinusoid_gradient_row(const float *g, const float *y, const float *f, size_t half, float *x,
                             size_t padded);
 
