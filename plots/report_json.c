@@ -1,5 +1,6 @@
 /* report_json.c - everything a run recorded, and what is derived from it, as one JSON document with sorted
  * keys. Floats that matter appear as a number (null when not finite) and as the hex of their bits. */
+#include "dtype.h"
 #include "report_render.h"
 #include "report_witness.h"
 #include "stats.h"
@@ -13,19 +14,15 @@ static json_t *number(double value) {
 }
 
 static json_t *bits64(double value) {
-    uint64_t bits;
     char text[24];
-    memcpy(&bits, &value, sizeof bits);
-    (void)snprintf(text, sizeof text, "0x%016llx", (unsigned long long)bits);
+    (void)snprintf(text, sizeof text, "0x%016llx", (unsigned long long)assay_f64_bits(value));
     return json_string(text);
 }
 
 static json_t *bits32(uint32_t bits) {
     char text[16];
-    float value;
-    memcpy(&value, &bits, sizeof value);
     (void)snprintf(text, sizeof text, "0x%08x", bits);
-    return json_pack("{s:s, s:o}", "bits", text, "value", number((double)value));
+    return json_pack("{s:s, s:o}", "bits", text, "value", number((double)assay_f32_from_bits(bits)));
 }
 
 /* Text that is itself JSON becomes a value; anything else stays a string. */

@@ -1,5 +1,6 @@
 /* report_load.c - reads one run into a report_model. The only file that reads the database; it only ever
  * selects. */
+#include "dtype.h"
 #include "report_model.h"
 
 #include <jansson.h>
@@ -117,16 +118,10 @@ static void check_row(report_model *m, sqlite3_stmt *row, void *slot) {
     c->attempts = count_of(row, 13);
 }
 
-static double double_of_bits(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static void metric_row(report_model *m, sqlite3_stmt *row, void *slot) {
     const uint64_t bits = (uint64_t)sqlite3_column_int64(row, 2);
     *(report_metric *)slot = (report_metric){sqlite3_column_int64(row, 0), text_of(m, row, 1),
-                                             text_of(m, row, 3), bits, double_of_bits(bits)};
+                                             text_of(m, row, 3), bits, assay_f64_from_bits(bits)};
 }
 
 static void bin_row(report_model *m, sqlite3_stmt *row, void *slot) {

@@ -1,6 +1,7 @@
 /* report_process.c - see the header. */
 #include "report_process.h"
 
+#include "clock.h"
 #include "report_file.h"
 
 #include <dirent.h>
@@ -16,21 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Waits for the child; false when it had to be killed. */
 static bool wait_for(pid_t child, int timeout_ms, int *status) {
-    const int64_t deadline = now_ms() + timeout_ms;
+    const uint64_t deadline = assay_deadline_ns() + (uint64_t)timeout_ms * 1000000u;
     for (;;) {
         const pid_t done = waitpid(child, status, WNOHANG);
         if (done == child || (done < 0 && errno != EINTR)) {
             return done == child;
         }
-        if (now_ms() > deadline) {
+        if (assay_deadline_ns() > deadline) {
             (void)kill(child, SIGKILL);
             (void)waitpid(child, status, 0);
             return false;

@@ -1,5 +1,6 @@
 /* report_text.c - foreign text made safe, and numbers made readable. Every figure in a report passes through
  * here. */
+#include "dtype.h"
 #include "report_arena.h"
 
 #include <math.h>
@@ -148,8 +149,7 @@ const char *report_bits_text(report_arena *arena, uint32_t bits) {
 }
 
 const char *report_float_text(report_arena *arena, uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
+    const float value = assay_f32_from_bits(bits);
     if (isnan(value)) {
         return report_printf(arena, "0x%08x (NaN)", bits);
     }
