@@ -170,10 +170,10 @@ assay_code assay_store_selftest(assay_store *store, int64_t run_id, const assay_
 
 /* Derives promise states and the run's verdict from the rows (verdict.c), inserts promise_result and
  * run_result, appends the run's leaf to the log: one transaction; afterwards triggers refuse any change to
- * the run's rows. Verdict rule: refused if a promise is broken; else certified if every required promise is
- * kept, provenance says that both trees are clean and known (assay.dirty = candidate.dirty = "no"),
- * candidate.sha256 is known, no file was changed during the run and every knob that was requested (other than
- * "auto") took effect; else incomplete with the first reason. */
+ * the run's rows. Verdict rule: refused if a required promise is broken; else certified if every required
+ * promise is kept, provenance says that both trees are clean and known (assay.dirty = candidate.dirty =
+ * "no"), candidate.sha256 is known, no file was changed during the run and every knob that was requested
+ * (other than "auto") took effect; else incomplete with the first reason. */
 assay_code assay_store_run_end(assay_store *store, int64_t run_id, assay_verdict *verdict, char *reason,
                                size_t reason_bytes, assay_error *error);
 

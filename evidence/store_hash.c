@@ -27,51 +27,33 @@ void assay_canon_begin_row(assay_canon *canon, const char *table, uint64_t colum
     put_u64(canon, columns);
 }
 
-void assay_canon_null(assay_canon *canon) {
-    put_tag(canon, 'n');
-}
-
-void assay_canon_int(assay_canon *canon, int64_t value) {
-    put_tag(canon, 'i');
-    put_u64(canon, (uint64_t)value);
-}
-
-void assay_canon_real(assay_canon *canon, double value) {
-    /* SQLite stores -0.0 as 0, so the sign of zero is not part of the form. */
-    put_tag(canon, 'r');
-    put_u64(canon, assay_f64_bits(value == 0.0 ? 0.0 : value));
-}
-
-void assay_canon_text(assay_canon *canon, const void *text, size_t bytes) {
-    put_tag(canon, 't');
-    put_bytes(canon, text, bytes);
-}
-
-void assay_canon_blob(assay_canon *canon, const void *blob, size_t bytes) {
-    put_tag(canon, 'b');
-    put_bytes(canon, blob, bytes);
-}
-
 void assay_canon_value(assay_canon *canon, sqlite3_value *value) {
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
-        assay_canon_int(canon, sqlite3_value_int64(value));
+        put_tag(canon, 'i');
+        put_u64(canon, (uint64_t)sqlite3_value_int64(value));
         break;
-    case SQLITE_FLOAT:
-        assay_canon_real(canon, sqlite3_value_double(value));
+    case SQLITE_FLOAT: {
+        /* SQLite stores -0.0 as 0, so the sign of zero is not part of the form. */
+        const double real = sqlite3_value_double(value);
+        put_tag(canon, 'r');
+        put_u64(canon, assay_f64_bits(real == 0.0 ? 0.0 : real));
         break;
+    }
     case SQLITE_TEXT: {
         const void *text = sqlite3_value_text(value);
-        assay_canon_text(canon, text, (size_t)sqlite3_value_bytes(value));
+        put_tag(canon, 't');
+        put_bytes(canon, text, (size_t)sqlite3_value_bytes(value));
         break;
     }
     case SQLITE_BLOB: {
         const void *blob = sqlite3_value_blob(value);
-        assay_canon_blob(canon, blob, (size_t)sqlite3_value_bytes(value));
+        put_tag(canon, 'b');
+        put_bytes(canon, blob, (size_t)sqlite3_value_bytes(value));
         break;
     }
     default:
-        assay_canon_null(canon);
+        put_tag(canon, 'n');
         break;
     }
 }

@@ -21,8 +21,6 @@ struct assay_store {
 };
 
 /* ---- store_schema.c ---- */
-/* Executes schema.sql and the generated triggers on an empty connection. */
-assay_code assay_schema_create(sqlite3 *db, assay_error *error);
 /* A private in-memory database with the schema, the reference that files are compared with; NULL when memory
  * is short. */
 sqlite3 *assay_schema_reference(assay_error *error);
@@ -49,8 +47,6 @@ bool assay_file_side_exists(const char *path, const char *suffix);
 /* Opens an existing file without checking its schema: header, flags and limits only. Views and triggers are
  * disabled. */
 assay_code assay_store_open_raw(const char *path, assay_store_mode mode, sqlite3 **db, assay_error *error);
-/* True when the error text of rc says that the file itself is damaged. */
-bool assay_sqlite_is_damage(int rc);
 /* Fills *error from what SQLite last reported on `db` about the database at `path`; `what` says what was
  * being done. */
 assay_code assay_sqlite_fail(sqlite3 *db, const char *path, assay_code code, const char *what,
@@ -61,11 +57,6 @@ typedef struct assay_canon {
     crypto_hash_sha256_state state;
 } assay_canon;
 void assay_canon_begin_row(assay_canon *canon, const char *table, uint64_t columns);
-void assay_canon_null(assay_canon *canon);
-void assay_canon_int(assay_canon *canon, int64_t value);
-void assay_canon_real(assay_canon *canon, double value);
-void assay_canon_text(assay_canon *canon, const void *text, size_t bytes);
-void assay_canon_blob(assay_canon *canon, const void *blob, size_t bytes);
 void assay_canon_value(assay_canon *canon, sqlite3_value *value);
 /* Registers row_hash(table, column, ...). */
 int assay_row_hash_register(sqlite3 *db);

@@ -39,10 +39,6 @@ assay_code assay_sqlite_fail(sqlite3 *db, const char *path, assay_code code, con
                       db == NULL ? "out of memory" : sqlite3_errmsg(db), what);
 }
 
-bool assay_sqlite_is_damage(int rc) {
-    return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_FORMAT;
-}
-
 /* Flags before the first statement: nothing that the file contains may run or be changed by tricks. */
 static int harden(sqlite3 *db) {
     static const struct {

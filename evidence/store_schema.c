@@ -46,7 +46,8 @@ static void append_triggers(sqlite3_str *sql, const assay_table *table) {
     }
 }
 
-assay_code assay_schema_create(sqlite3 *db, assay_error *error) {
+/* Executes schema.sql and the generated triggers on an empty connection. */
+static assay_code create(sqlite3 *db, assay_error *error) {
     sqlite3_str *sql = sqlite3_str_new(db);
     sqlite3_str_appendf(sql, "BEGIN;\n%s\n", assay_schema_sql);
     for (size_t i = 0; i < ASSAY_TABLE_COUNT; i++) {
@@ -71,7 +72,7 @@ sqlite3 *assay_schema_reference(assay_error *error) {
     if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY,
                         NULL) != SQLITE_OK) {
         (void)assay_fail(error, ASSAY_CODE_INTERNAL, "cannot open a database in memory: out of memory");
-    } else if (assay_schema_create(db, error) == ASSAY_CODE_OK) {
+    } else if (create(db, error) == ASSAY_CODE_OK) {
         return db;
     }
     (void)sqlite3_close(db);

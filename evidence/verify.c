@@ -23,7 +23,8 @@ void assay_verify_problem(assay_verifier *v, const char *format, ...) {
     }
 }
 
-void assay_verify_unreadable(assay_verifier *v, const char *what, int rc) {
+/* Says that `what` could not be read because of SQLite code rc. */
+static void unreadable(assay_verifier *v, const char *what, int rc) {
     assay_verify_problem(v, "%s: cannot be read: %s (%s)", what, sqlite3_errmsg(v->db), sqlite3_errstr(rc));
 }
 
@@ -31,7 +32,7 @@ sqlite3_stmt *assay_verify_query(assay_verifier *v, const char *what, const char
     sqlite3_stmt *row = NULL;
     const int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(v->db, sql, -1, &row, NULL);
     if (rc != SQLITE_OK) {
-        assay_verify_unreadable(v, what, rc);
+        unreadable(v, what, rc);
     }
     return row;
 }
@@ -42,7 +43,7 @@ bool assay_verify_next(assay_verifier *v, const char *what, sqlite3_stmt *row) {
         return true;
     }
     if (rc != SQLITE_DONE) {
-        assay_verify_unreadable(v, what, rc);
+        unreadable(v, what, rc);
     }
     (void)sqlite3_finalize(row);
     return false;
@@ -140,7 +141,7 @@ static bool check_schema(assay_verifier *v, assay_error *error, assay_code *code
     if (reference != NULL) {
         const int rc = assay_schema_compare(v->db, reference, schema_problem, v);
         if (rc != SQLITE_OK) {
-            assay_verify_unreadable(v, "schema", rc);
+            unreadable(v, "schema", rc);
         }
     }
     (void)sqlite3_close(reference);

@@ -13,8 +13,6 @@ typedef struct assay_verifier {
 
 /* Counts a problem and says it; control characters (the file's text is foreign) become '?'. */
 void assay_verify_problem(assay_verifier *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Says that `what` could not be read because of SQLite code rc. */
-void assay_verify_unreadable(assay_verifier *v, const char *what, int rc);
 /* Prepares; on failure says so and returns NULL. */
 sqlite3_stmt *assay_verify_query(assay_verifier *v, const char *what, const char *sql);
 /* The next row: true while there is one; at the end finalises, and says what went wrong if something did. */

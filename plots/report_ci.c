@@ -6,7 +6,10 @@
 #include <jansson.h>
 #include <string.h>
 
-report_ci report_ci_of_check(const report_check *check) {
+/* How JUnit and CTRF see a check. */
+typedef enum report_ci { REPORT_CI_PASSED, REPORT_CI_FAILED, REPORT_CI_ERROR, REPORT_CI_SKIPPED } report_ci;
+
+static report_ci ci_of_check(const report_check *check) {
     if (check->outcome == ASSAY_OUTCOME_PASS) {
         return REPORT_CI_PASSED;
     }
@@ -16,7 +19,9 @@ report_ci report_ci_of_check(const report_check *check) {
     return report_check_alarms(check) ? REPORT_CI_ERROR : REPORT_CI_SKIPPED;
 }
 
-report_ci report_ci_of_verdict(const report_model *model) {
+/* The run itself is a test case too: an incomplete verdict must not look like success when all its checks
+ * passed. */
+static report_ci ci_of_verdict(const report_model *model) {
     return strcmp(model->verdict, "certified") == 0 ? REPORT_CI_PASSED
            : strcmp(model->verdict, "refused") == 0 ? REPORT_CI_FAILED
                                                     : REPORT_CI_ERROR;
@@ -38,9 +43,8 @@ typedef struct ci_list {
 static ci_case case_at(const report_model *m, size_t i) {
     if (i < m->check_count) {
         const report_check *c = &m->checks[i];
-        return (ci_case){c->suite,      c->name,  assay_outcome_text(c->outcome),
-                         c->reason,     c->repro, report_ci_of_check(c),
-                         c->duration_ns};
+        return (ci_case){c->suite,       c->name,       assay_outcome_text(c->outcome), c->reason, c->repro,
+                         ci_of_check(c), c->duration_ns};
     }
     i -= m->check_count;
     if (i < m->selftest_count) {
@@ -57,7 +61,7 @@ static ci_case case_at(const report_model *m, size_t i) {
                      .state = m->verdict,
                      .reason = m->reason,
                      .detail = m->command,
-                     .ci = report_ci_of_verdict(m)};
+                     .ci = ci_of_verdict(m)};
 }
 
 static void junit_case(const ci_case *c, FILE *out) {

@@ -129,7 +129,7 @@ report_tone report_state_tone(assay_promise_state state) {
                                            : REPORT_TONE_DOUBT;
 }
 
-report_tone report_verdict_tone(const char *verdict) {
+static report_tone verdict_tone(const char *verdict) {
     return strcmp(verdict, "certified") == 0 ? REPORT_TONE_GOOD
            : strcmp(verdict, "refused") == 0 ? REPORT_TONE_BAD
                                              : REPORT_TONE_DOUBT;
@@ -226,7 +226,7 @@ static void build_keys(report_doc *doc) {
 static void build_head(report_doc *doc) {
     const report_model *m = doc->model;
     report_arena *a = doc->arena;
-    doc->tone = report_verdict_tone(m->verdict);
+    doc->tone = verdict_tone(m->verdict);
     doc->title = report_printf(a, "%s: %s, %s of %s", m->verdict, m->operator_name, m->kind, m->candidate);
     doc->headline = report_printf(a, "%s", m->reason);
     doc->summary = report_printf(

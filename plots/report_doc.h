@@ -101,7 +101,6 @@ void report_figures_add(report_doc *doc, const report_figures *figures, const ch
 
 report_tone report_outcome_tone(assay_outcome outcome);
 report_tone report_state_tone(assay_promise_state state);
-report_tone report_verdict_tone(const char *verdict);
 /* "1 check", "2 checks" */
 const char *report_plural(report_arena *arena, uint64_t n, const char *one, const char *many);
 

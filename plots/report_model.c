@@ -55,15 +55,6 @@ const report_element *report_element_of(const report_model *model, int64_t seq, 
     return NULL;
 }
 
-const report_binary *report_binary_of(const report_model *model, const char *role) {
-    for (size_t i = 0; i < model->binary_count; i++) {
-        if (strcmp(model->binaries[i].role, role) == 0) {
-            return &model->binaries[i];
-        }
-    }
-    return NULL;
-}
-
 uint64_t report_differing(const report_model *model, const report_check *check) {
     const report_metric *metric = report_metric_of(model, check->seq, "differing");
     return metric != NULL && metric->value >= 0 && metric->value < 0x1p63 ? (uint64_t)metric->value

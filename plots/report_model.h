@@ -162,8 +162,6 @@ const report_metric *report_metric_of(const report_model *model, int64_t seq,
                                       const char *name); /* NULL when absent */
 const report_element *report_element_of(const report_model *model, int64_t seq,
                                         const char *kind); /* rank 1; NULL */
-/* The candidate's (or another role's) recorded binary; NULL when absent. */
-const report_binary *report_binary_of(const report_model *model, const char *role);
 
 /* Elements that differ: the metric "differing", else the bad ones. A check that only measures passes with a
  * difference. */

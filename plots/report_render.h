@@ -21,11 +21,4 @@ assay_code report_render_ctrf(const report_model *model, FILE *out, assay_error 
 /* Writes text with & < > " ' escaped; valid in HTML and XML. */
 void report_escape_xml(FILE *out, const char *text);
 
-/* How JUnit and CTRF see a check. */
-typedef enum report_ci { REPORT_CI_PASSED, REPORT_CI_FAILED, REPORT_CI_ERROR, REPORT_CI_SKIPPED } report_ci;
-report_ci report_ci_of_check(const report_check *check);
-/* The run itself is a test case too: an incomplete verdict must not look like success when all its checks
- * passed. */
-report_ci report_ci_of_verdict(const report_model *model);
-
 #endif

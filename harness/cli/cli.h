@@ -53,8 +53,6 @@ assay_code cli_get_number(const cli_args *args, const char *name, uint64_t lo, u
  * <prefix>/lib*[/triplet]/assay/impls, in impls/ of the build tree, and in the directories of
  * ASSAY_IMPL_PATH. USAGE error listing what was looked for. */
 assay_code cli_resolve_impl(const char *option, const char *text, char **path, assay_error *error);
-/* Directory of the running binary (static storage). */
-const char *cli_self_directory(void);
 /* Directories in which implementations are looked up, NULL-terminated (static storage). */
 const char *const *cli_impl_directories(void);
 
@@ -83,6 +81,5 @@ void cli_progress_start(cli_progress *progress, bool quiet);
 void cli_progress_show(cli_progress *progress, uint64_t done, uint64_t total, const char *what);
 void cli_progress_end(cli_progress *progress);
 assay_progress cli_progress_hooks(cli_progress *progress);
-bool cli_color(int fd);
 
 #endif

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *cli_self_directory(void) {
+/* Directory of the running binary (static storage). */
+static const char *self_directory(void) {
     static char directory[PATH_MAX];
     if (directory[0] == '\0') {
         ssize_t n = readlink("/proc/self/exe", directory, sizeof directory - 1);
@@ -46,7 +47,7 @@ const char *const *cli_impl_directories(void) {
         char pattern[PATH_MAX + 64];
         char resolved[PATH_MAX];
         glob_t found = {0};
-        (void)snprintf(pattern, sizeof pattern, "%s/%s", cli_self_directory(), places[i]);
+        (void)snprintf(pattern, sizeof pattern, "%s/%s", self_directory(), places[i]);
         if (glob(pattern, GLOB_ONLYDIR, NULL, &found) == 0) {
             for (size_t k = 0; k < found.gl_pathc && n < MAX_DIRECTORIES; k++) {
                 if (realpath(found.gl_pathv[k], resolved) != NULL) {
@@ -156,11 +157,6 @@ assay_code cli_check_source(const cli_args *args, assay_error *error) {
     }
     return S_ISDIR(st.st_mode) ? ASSAY_CODE_OK
                                : assay_fail(error, ASSAY_CODE_USAGE, "--source %s: not a directory", source);
-}
-
-bool cli_color(int fd) {
-    const char *no = getenv("NO_COLOR");
-    return isatty(fd) != 0 && (no == NULL || no[0] == '\0');
 }
 
 void cli_progress_start(cli_progress *p, bool quiet) {

@@ -69,7 +69,7 @@ static void note_first(assay_accuracy *accuracy, uint64_t was, uint64_t index, u
     }
 }
 
-void assay_accuracy_note_outside(assay_accuracy_view *view, size_t i) {
+static void note_outside(assay_accuracy_view *view, size_t i) {
     assay_accuracy *const accuracy = view->accuracy;
     note_first(accuracy, accuracy->outside, view->base + i, view->got[i], view->golden[i]);
     accuracy->outside++;
@@ -92,7 +92,7 @@ static void enter_worst(assay_accuracy *accuracy, const assay_worst *entry) {
     accuracy->worst_count = last + 1;
 }
 
-void assay_accuracy_note_worst(assay_accuracy_view *view, size_t i, double ulp) {
+static void note_worst(assay_accuracy_view *view, size_t i, double ulp) {
     const assay_worst entry = {
         .index = view->base + i, .got = view->got[i], .golden = view->golden[i], .ulp = ulp};
     enter_worst(view->accuracy, &entry);
@@ -110,7 +110,7 @@ double assay_accuracy_threshold(const assay_accuracy_view *view) {
 
 /* Equal infinities are right and leave the sums alone; anything else here is not comparable, so outside, and
  * its ulp is infinite: a maximum must not hide it. */
-void assay_accuracy_special(assay_accuracy_view *view, size_t i) {
+static void note_special(assay_accuracy_view *view, size_t i) {
     assay_accuracy *const accuracy = view->accuracy;
     const uint32_t got = view->got[i];
     const bool same = !isnan(view->golden[i]) && got == view->rounded[i];
@@ -120,9 +120,9 @@ void assay_accuracy_special(assay_accuracy_view *view, size_t i) {
         return;
     }
     accuracy->not_comparable++;
-    assay_accuracy_note_outside(view, i);
+    note_outside(view, i);
     accuracy->max_ulp = (double)INFINITY;
-    assay_accuracy_note_worst(view, i, (double)INFINITY);
+    note_worst(view, i, (double)INFINITY);
 }
 
 void assay_accuracy_rare(assay_accuracy_view *view, size_t i, unsigned special, unsigned outside,
@@ -130,13 +130,13 @@ void assay_accuracy_rare(assay_accuracy_view *view, size_t i, unsigned special, 
     for (unsigned any = special | outside | worst; any != 0; any &= any - 1) {
         const unsigned k = (unsigned)__builtin_ctz(any);
         if ((special >> k & 1u) != 0) {
-            assay_accuracy_special(view, i + k);
+            note_special(view, i + k);
         }
         if ((outside >> k & 1u) != 0) {
-            assay_accuracy_note_outside(view, i + k);
+            note_outside(view, i + k);
         }
         if ((worst >> k & 1u) != 0) {
-            assay_accuracy_note_worst(view, i + k, ulp[k]);
+            note_worst(view, i + k, ulp[k]);
         }
     }
 }
@@ -167,10 +167,10 @@ static void measure_finite(assay_accuracy_view *view, size_t i) {
     accuracy->correctly_rounded += view->got[i] == r;
     view->cell[i] = (uint16_t)assay_cell(view->got[i], r);
     if (!(abs <= accuracy->tolerance.atol + accuracy->tolerance.rtol * fabs(y))) {
-        assay_accuracy_note_outside(view, i);
+        note_outside(view, i);
     }
     if (ulp >= assay_accuracy_threshold(view)) {
-        assay_accuracy_note_worst(view, i, ulp);
+        note_worst(view, i, ulp);
     }
     view->max[MAX_ABS][lane] = larger(view->max[MAX_ABS][lane], abs);
     view->max[MAX_GOLDEN][lane] = larger(view->max[MAX_GOLDEN][lane], fabs(y));
@@ -190,7 +190,7 @@ void assay_accuracy_measure_from(assay_accuracy_view *view, size_t start) {
         if (finite) {
             measure_finite(view, i);
         } else {
-            assay_accuracy_special(view, i);
+            note_special(view, i);
         }
     }
 }

@@ -83,10 +83,6 @@ void assay_accuracy_round_from(assay_accuracy_view *view, size_t start);
 void assay_accuracy_measure_from(assay_accuracy_view *view, size_t start);
 /* Settles element i when its golden is a near tie; `rounded[i]` holds the FP64 rounding. */
 void assay_accuracy_check_tie(assay_accuracy_view *view, size_t i);
-/* An element where got or golden is not finite. */
-void assay_accuracy_special(assay_accuracy_view *view, size_t i);
-void assay_accuracy_note_outside(assay_accuracy_view *view, size_t i); /* keeps the lowest index */
-void assay_accuracy_note_worst(assay_accuracy_view *view, size_t i, double ulp);
 /* The rare elements among eight from i on, in ascending order; a bit of `special` excludes it from the other
  * masks. */
 void assay_accuracy_rare(assay_accuracy_view *view, size_t i, unsigned special, unsigned outside,

@@ -7,9 +7,9 @@
  * and beyond that by a 192-bit 2/pi (Payne and Hanek). Then, z = r*r, with the quadrant n = q (sine) or q + 1
  * (cosine):
  *
- *     n even   v = fma(fma(fma(E1, z, E2), z, E3), fma(z, r, +0), r)                    (E1 is a constant
- * here) n odd    v = fma(fma(fma(fma(O0, z, O1), z, O2), z, O3), fma(z, 1, +0), 1) n & 2    v = fma(v, -1,
- * +0)
+ *     n even   v = fma(fma(fma(E1, z, E2), z, E3), fma(z, r, +0), r)            (E1 is a constant here)
+ *     n odd    v = fma(fma(fma(fma(O0, z, O1), z, O2), z, O3), fma(z, 1, +0), 1)
+ *     n & 2    v = fma(v, -1, +0)
  *
  * Every operation is IEEE binary32 with one rounding, so the bits do not depend on the machine. */
 #include "compare.h"
@@ -91,7 +91,8 @@ static inline __attribute__((always_inline)) float reduce_near(float x, int32_t 
     return FMAF(q, P3, FMAF(q, P2, FMAF(q, P1, x)));
 }
 
-void sinusoid_cuda_sincosf(float x, float *sine, float *cosine) {
+/* sinf(x) and cosf(x) for every x. */
+static void sincosf_bits(float x, float *sine, float *cosine) {
     if (!isfinite(x)) {
         *sine = *cosine = assay_f32_from_bits(0x7fffffffU); /* the NaN that the device makes */
         return;
@@ -149,6 +150,6 @@ void sinusoid_cuda_row(float t, const float *freq, float largest, size_t n, floa
         tile(t, freq + k, cosine + k, sine + k);
     }
     for (; k < n; k++) {
-        sinusoid_cuda_sincosf(t * freq[k], &sine[k], &cosine[k]);
+        sincosf_bits(t * freq[k], &sine[k], &cosine[k]);
     }
 }

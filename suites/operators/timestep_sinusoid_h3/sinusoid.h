@@ -36,10 +36,8 @@ bool sinusoid_replay_backward(const char *lineage, const assay_attrs *attrs, con
 /* expf. TODAY: the correctly rounded exponential; the device's own differs in the last place for some
  * arguments. */
 float sinusoid_cuda_expf(float x);
-/* sinf(x) and cosf(x) for every x, bit for bit. */
-void sinusoid_cuda_sincosf(float x, float *sine, float *cosine);
-/* cosine[i] = cosf(t * freq[i]), sine[i] = sinf(t * freq[i]) for i < n, on the widest instructions of this
- * machine; `largest` is the largest of freq. */
+/* cosine[i] = cosf(t * freq[i]), sine[i] = sinf(t * freq[i]) for i < n, bit for bit, on the widest
+ * instructions of this machine; `largest` is the largest of freq. */
 void sinusoid_cuda_row(float t, const float *freq, float largest, size_t n, float *cosine, float *sine);
 
 #endif

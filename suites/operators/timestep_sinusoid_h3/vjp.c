@@ -1,7 +1,7 @@
 /* vjp.c - the FP64 golden of the vector-Jacobian product with respect to the timestep.
  *
- *     grad[r] = sum over k ascending of ( g[k] * (-sin(a)) * f[k]  then  g[half+k] * cos(a) * f[k] ),   a = t
- * * f[k]
+ *     a       = t * f[k]
+ *     grad[r] = sum over k ascending of ( g[k] * (-sin(a)) * f[k]  then  g[half+k] * cos(a) * f[k] )
  *
  * Sines and cosines are the golden's own, not the saved FP32 output; products and the running sum are FP64.
  */
