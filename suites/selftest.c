@@ -316,7 +316,7 @@ static assay_code carry_out(assay_store *store, const assay_selftest_options *o,
         return error->code;
     }
     uint64_t start = assay_clock_ns();
-    run_subject(store, o, s);
+    run_subject(o->subjects != NULL ? o->subjects : store, o, s);
     assay_check_record record = {.outcome = s->held ? ASSAY_OUTCOME_PASS : ASSAY_OUTCOME_FAIL,
                                  .reason = s->held ? "" : s->detail,
                                  .elements = s->checks > 0 ? s->checks : 1,

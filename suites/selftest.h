@@ -36,6 +36,7 @@ typedef struct assay_selftest_options {
     unsigned repetitions;     /* runs of each variant; 0 = 1 */
     unsigned threads;         /* lanes; 0 = number of processors */
     unsigned call_timeout_ms; /* 0 = 1000 */
+    assay_store *subjects;    /* receives the runs of single subjects; NULL = the store that sums up */
     /* Called before each subject and once at the end (name NULL). May be NULL. */
     void (*step)(void *context, uint64_t done, uint64_t total, const char *name);
     /* Called after each subject. May be NULL. */

@@ -18,6 +18,7 @@ static const cli_option options[] = {
     {"repetitions", "N", "runs of each correct variant (default 1)", 0, false},
     {"threads", "N", "parallel lanes (default: processors)", 0, false},
     {"db", "FILE", "evidence database (default assay.db)", 0, false},
+    {"subjects-db", "FILE", "database for the runs of single subjects (default: the same)", 0, false},
     {"json", NULL, "print the matrix as JSON", 0, false},
     {"quiet", NULL, "no progress", 'q', false},
     {0}};
@@ -118,6 +119,7 @@ static assay_code run(const cli_args *args, assay_error *error) {
     printer p = {.json = cli_flag(args, "json")};
     assay_selftest_report report = {0};
     assay_store *store = NULL;
+    const char *subjects = cli_get(args, "subjects-db", NULL);
     char folder[4096];
     uint64_t repetitions = 1;
     uint64_t threads = 0;
@@ -138,6 +140,10 @@ static assay_code run(const cli_args *args, assay_error *error) {
         cli_open_store(args, ASSAY_STORE_WRITE, &store, error) != ASSAY_CODE_OK) {
         return error->code;
     }
+    if (subjects != NULL && assay_store_open(subjects, ASSAY_STORE_WRITE, &o.subjects, error) != ASSAY_CODE_OK) {
+        assay_store_close(store);
+        return error->code;
+    }
     o.repetitions = (unsigned)repetitions;
     o.threads = (unsigned)threads;
     cli_progress_start(&p.progress, cli_flag(args, "quiet"));
@@ -152,6 +158,9 @@ static assay_code run(const cli_args *args, assay_error *error) {
         }
     }
     assay_selftest_report_free(&report);
+    if (o.subjects != NULL) {
+        assay_store_close(o.subjects);
+    }
     cli_close_store(args, store, existed);
     return code;
 }
