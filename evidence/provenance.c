@@ -78,7 +78,8 @@ void assay_provenance_set(assay_provenance *provenance, const char *key, const c
         return;
     }
     memmove(pair + 1, pair, (provenance->count - at) * sizeof *pair);
-    *pair = (assay_pair){name, copy};
+    pair->key = name;
+    pair->value = copy;
     provenance->count++;
 }
 

@@ -14,37 +14,37 @@
 
 TestSuite(open, .init = scratch_enter, .fini = scratch_leave, .timeout = 60);
 
-static void shell(const char *format, const char *path) {
-    char command[2048];
-    (void)snprintf(command, sizeof command, format, path, path, path);
+/* Runs the command with $F = path. */
+static void shell(const char *command, const char *path) {
+    cr_assert_eq(setenv("F", path, 1), 0);
     cr_assert_eq(system(command), 0, "%s", command);
 }
 
-/* How to make each wrong file (%s = path), and what the line must say in either mode ("" = not tried in that
+/* How to make each wrong file ($F = path), and what the line must say in either mode ("" = not tried in that
  * mode). */
 static const struct {
     const char *make, *write_says, *read_says;
 } wrong[] = {
     {"true", "", "there is no evidence database"},
-    {": > '%s'", "is an empty file", "is an empty file"},
-    {"mkdir '%s'", "is a directory", "is a directory"},
-    {"mkfifo '%s'", "is not a regular file", "is not a regular file"},
-    {"head -c 5000 /dev/urandom > '%s'", "is not an SQLite database", "is not an SQLite database"},
-    {"printf 'SQLite format 3' > '%s'", "not an SQLite database", "not an SQLite database"},
-    {"printf 'SQLite format 3\\000abc' > '%s'", "is truncated", "is truncated"},
-    {"head -c 9000 full.db > '%s'", "is truncated: 9000 bytes of", "is truncated: 9000 bytes of"},
-    {"head -c 60 full.db > '%s'", "is truncated: 60 bytes", "is truncated: 60 bytes"},
-    {"sqlite3 '%s' 'CREATE TABLE t(x)'", "is a database of another program (application id 0x00000000)",
+    {": > \"$F\"", "is an empty file", "is an empty file"},
+    {"mkdir \"$F\"", "is a directory", "is a directory"},
+    {"mkfifo \"$F\"", "is not a regular file", "is not a regular file"},
+    {"head -c 5000 /dev/urandom > \"$F\"", "is not an SQLite database", "is not an SQLite database"},
+    {"printf 'SQLite format 3' > \"$F\"", "not an SQLite database", "not an SQLite database"},
+    {"printf 'SQLite format 3\\000abc' > \"$F\"", "is truncated", "is truncated"},
+    {"head -c 9000 full.db > \"$F\"", "is truncated: 9000 bytes of", "is truncated: 9000 bytes of"},
+    {"head -c 60 full.db > \"$F\"", "is truncated: 60 bytes", "is truncated: 60 bytes"},
+    {"sqlite3 \"$F\" 'CREATE TABLE t(x)'", "is a database of another program (application id 0x00000000)",
      "another program"},
-    {"cp full.db '%s'; sqlite3 '%s' 'PRAGMA user_version=2'",
+    {"cp full.db \"$F\"; sqlite3 \"$F\" 'PRAGMA user_version=2'",
      "evidence schema 2, this Assay knows 1; use a newer Assay", "use a newer"},
-    {"cp full.db '%s'; sqlite3 '%s' 'DROP VIEW runs'", "schema: missing view runs",
+    {"cp full.db \"$F\"; sqlite3 \"$F\" 'DROP VIEW runs'", "schema: missing view runs",
      "schema: missing view runs"},
-    {"cp full.db '%s'; sqlite3 '%s' 'ALTER TABLE metric ADD COLUMN x TEXT'",
+    {"cp full.db \"$F\"; sqlite3 \"$F\" 'ALTER TABLE metric ADD COLUMN x TEXT'",
      "schema: the text of table metric", "text of table metric"},
-    {"sqlite3 '%s' 'PRAGMA application_id=1095979865; PRAGMA user_version=1; CREATE TABLE run(x)'",
+    {"sqlite3 \"$F\" 'PRAGMA application_id=1095979865; PRAGMA user_version=1; CREATE TABLE run(x)'",
      "schema: missing", "schema: missing"},
-    {"ln -s nowhere/x.db '%s'", "cannot be created", "there is no evidence database"},
+    {"ln -s nowhere/x.db \"$F\"", "cannot be created", "there is no evidence database"},
 };
 
 Test(open, each_wrong_file_gives_its_line) {
@@ -58,16 +58,17 @@ Test(open, each_wrong_file_gives_its_line) {
             if (says[0] == '\0') {
                 continue;
             }
-            shell("rm -rf '%s'", "wrong.db");
+            shell("rm -rf \"$F\"", "wrong.db");
             shell(wrong[i].make, "wrong.db");
-            shell("if test -f '%s'; then sha256sum '%s'; fi > before", "wrong.db");
+            shell("if test -f \"$F\"; then sha256sum \"$F\"; fi > before", "wrong.db");
             const assay_code code = assay_store_open("wrong.db", (assay_store_mode)mode, &store, &error);
             cr_expect_eq(code, ASSAY_CODE_USAGE, "%s: code %d", wrong[i].make, code);
             cr_expect_null(store);
             cr_expect_not_null(strstr(error.text, says), "%s: '%s' is not in '%s'", wrong[i].make, says,
                                error.text);
             cr_expect_not_null(strstr(error.text, "wrong.db"), "%s", error.text);
-            shell("if test -f '%s'; then sha256sum '%s'; fi | cmp - before && test -z \"$(ls | grep -v -x -e "
+            shell("if test -f \"$F\"; then sha256sum \"$F\"; fi | cmp - before && test -z \"$(ls | grep -v "
+                  "-x -e "
                   "wrong.db -e full.db -e before)\"",
                   "wrong.db");
         }
@@ -134,7 +135,7 @@ Test(open, a_read_only_folder_can_be_read_and_not_written) {
     test_full_database("full.db");
     shell("cp full.db secret.db; cp full.db wal.db; sqlite3 wal.db 'PRAGMA journal_mode=WAL; SELECT 1' "
           ">/dev/null; chmod 000 secret.db; "
-          "chmod 444 full.db wal.db; chmod 555 . '%s'",
+          "chmod 444 full.db wal.db; chmod 555 . \"$F\"",
           scratch(""));
     const pid_t child = fork();
     if (child == 0) {
@@ -143,7 +144,7 @@ Test(open, a_read_only_folder_can_be_read_and_not_written) {
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d of 5 answers were wrong",
               WEXITSTATUS(status));
-    shell("test -z \"$(ls | grep -v -x -e full.db -e secret.db -e wal.db)\" # '%s'", "");
+    shell("test -z \"$(ls | grep -v -x -e full.db -e secret.db -e wal.db)\"", "");
 }
 
 /* A disk that fills up while the file is created: nothing is left. RLIMIT_FSIZE stands for the disk. */
@@ -156,7 +157,7 @@ Test(open, a_full_disk_leaves_no_half_file) {
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     cr_expect_eq(assay_store_open("a.db", ASSAY_STORE_WRITE, &store, &error), ASSAY_CODE_USAGE);
     cr_expect_not_null(strstr(error.text, "'a.db' cannot be created: File too large"), "%s", error.text);
-    shell("test -z \"$(ls)\" # %s", "");
+    shell("test -z \"$(ls)\"", "");
 }
 
 /* A disk that fills up during a run: a clear line, and all finished checks are there. */
@@ -252,5 +253,5 @@ Test(open, a_reader_cannot_write_by_sql) {
     cr_expect_neq(sqlite3_exec(assay_store_handle(store), "ATTACH 'other.db' AS o", NULL, NULL, NULL),
                   SQLITE_OK);
     assay_store_close(store);
-    shell("test \"$(ls $(dirname '%s') | wc -l)\" = 1", path);
+    shell("test \"$(ls $(dirname \"$F\") | wc -l)\" = 1", path);
 }

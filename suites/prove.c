@@ -151,7 +151,7 @@ static assay_code begin(prove_state *p, assay_error *error) {
     const assay_pair *pairs = NULL;
     assay_promise_record promises[PROVE_KINDS];
     size_t count = p->segments * p->wanted_count + p->has_root_check;
-    assay_plan_record *rows = calloc(count, sizeof *rows);
+    assay_plan_record *rows = calloc(count + 1, sizeof *rows);
     if (rows == NULL) {
         abort();
     }

@@ -248,8 +248,8 @@ static assay_code begin_run(assay_runner *r, assay_store *store, const assay_cer
     assay_knob_record knobs[ASSAY_RUN_KNOBS];
     const assay_pair *pairs = NULL;
     size_t promise_count = r->contract->promise_count;
-    assay_plan_record *rows = calloc(plan->count, sizeof *rows);
-    assay_promise_record *promises = calloc(promise_count, sizeof *promises);
+    assay_plan_record *rows = calloc(plan->count + 1, sizeof *rows);
+    assay_promise_record *promises = calloc(promise_count + 1, sizeof *promises);
     if (rows == NULL || promises == NULL) {
         abort();
     }

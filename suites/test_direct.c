@@ -55,7 +55,7 @@ Test(direct, views_address_the_rows_of_the_whole) {
     assay_direct_rows(&whole, 4, 2, &view);
     cr_assert_eq(((float *)view.data)[0], 4.0F);
     cr_assert_eq(((float *)view.data)[view.strides[0]], 5.0F);
-    cr_assert_eq(view.data_offset - whole.data_offset, 4 * 3 * sizeof(float));
+    cr_assert_eq(view.data_offset - whole.data_offset, (size_t)4 * 3 * sizeof(float));
     cr_assert_eq(view.span_bytes, 4 * sizeof(float)); /* two elements, stride 3 */
     cr_assert_eq(view.segment_offset, whole.segment_offset);
     cr_assert(assay_direct_alloc(arena, ASSAY_DTYPE_F32, 10, 8, 0, 0, &whole, NULL));

@@ -190,17 +190,18 @@ static void print_result(const cli_args *args, const assay_certify_options *o, a
     }
 }
 
-static assay_code execute(const cli_args *args, assay_certify_options *o, assay_error *error) {
+static assay_code execute(const cli_args *args, const assay_certify_options *o, assay_error *error) {
     outputs out = {.args = args};
     assay_certify_report report;
     cli_progress progress;
     const char *directory = cli_get(args, "report", NULL);
     cli_progress_start(&progress, cli_flag(args, "quiet"));
     assay_progress hooks = cli_progress_hooks(&progress);
-    o->progress = &hooks;
-    o->open_store = open_outputs;
-    o->open_context = &out;
-    assay_code code = assay_certify(NULL, o, &report, error);
+    assay_certify_options full = *o;
+    full.progress = &hooks;
+    full.open_store = open_outputs;
+    full.open_context = &out;
+    assay_code code = assay_certify(NULL, &full, &report, error);
     cli_progress_end(&progress);
     if (code == ASSAY_CODE_OK) {
         print_result(args, o, out.store, &report);

@@ -9,6 +9,7 @@
 #include "digest.h"
 #include "dtype.h"
 #include "philox.h"
+#include "stats.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -130,16 +131,10 @@ static void bench_close(bench *x) {
     free(x->histogram);
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const double *values, size_t n) {
-    double sorted[MAX_REPEATS];
-    memcpy(sorted, values, n * sizeof *values);
-    qsort(sorted, n, sizeof *sorted, ascending);
-    return n % 2 != 0 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    double copy[MAX_REPEATS] = {0};
+    memcpy(copy, values, n * sizeof *values);
+    return assay_quantile(copy, n, 0.5);
 }
 
 static void measure(bench *x, size_t repeats, double ns[ROWS][MAX_REPEATS]) {
@@ -163,7 +158,7 @@ static int report(const bench *x, size_t repeats, double ns[ROWS][MAX_REPEATS]) 
                  ROW_WORDS, repeats, assay_simd_name());
     (void)printf("%-34s %14s %12s %16s\n", "what", "G elements/s", "GB/s", "ratio to memcpy");
     for (size_t r = 0; r < ROWS; r++) {
-        double ratio[MAX_REPEATS];
+        double ratio[MAX_REPEATS] = {0};
         for (size_t i = 0; i < repeats; i++) {
             ratio[i] = ns[0][i] / ns[r][i];
         }

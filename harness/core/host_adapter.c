@@ -48,7 +48,8 @@ const assay_adapter_info *assay_adapter_load(const char *path, assay_error *erro
         void *object;
         assay_adapter_fn function;
     } symbol;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    static void *library; /* one per process, never unloaded */
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const char *why = dlerror();
         (void)assay_fail(error, ASSAY_CODE_USAGE, "cannot be loaded as a shared library: %s",

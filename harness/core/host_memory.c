@@ -73,8 +73,11 @@ static bool host_bind(assay_host_space *space, const assay_message *call, assay_
         const segment s = m->mapped[i];
         if (has(want, count, s)) {
             m->mapped[kept++] = s;
-        } else if (mmap(m->base + s.offset, s.bytes, PROT_NONE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+            continue;
+        }
+        const void *at = mmap(m->base + s.offset, s.bytes, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        if (at == MAP_FAILED) {
             (void)assay_fail(error, ASSAY_CODE_INTERNAL, "unmapping a segment: %s", strerror(errno));
             return false;
         }
@@ -84,8 +87,9 @@ static bool host_bind(assay_host_space *space, const assay_message *call, assay_
         if (has(m->mapped, kept, want[i])) {
             continue;
         }
-        if (mmap(m->base + want[i].offset, want[i].bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                 m->fd, (off_t)want[i].offset) == MAP_FAILED) {
+        const void *at = mmap(m->base + want[i].offset, want[i].bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_FIXED, m->fd, (off_t)want[i].offset);
+        if (at == MAP_FAILED) {
             (void)assay_fail(error, ASSAY_CODE_INTERNAL, "mapping a segment: %s", strerror(errno));
             return false;
         }

@@ -14,11 +14,11 @@
 static const char *const levels[] = {"scalar", "avx2", "avx512"};
 #define LEVELS 3
 
-typedef void add_fn(assay_accuracy *accuracy, const uint32_t *got, const double *golden, size_t n,
-                    uint64_t base);
+typedef void (*judge_add)(assay_accuracy *accuracy, const uint32_t *got, const double *golden, size_t n,
+                          uint64_t base);
 
 /* Level 0..2: the fast judge on that path; 3: the second judge. NULL when the machine lacks the path. */
-static inline add_fn *judge_at(size_t level) {
+static inline judge_add judge_at(size_t level) {
     if (level == LEVELS) {
         (void)assay_simd_force(NULL);
         return assay_scalar_accuracy;
@@ -28,7 +28,7 @@ static inline add_fn *judge_at(size_t level) {
 
 #define FOR_EACH_JUDGE(add)                                                                                  \
     for (size_t level_ = 0; level_ <= LEVELS; level_++)                                                      \
-        for (add_fn * (add) = judge_at(level_); (add) != NULL; (add) = NULL)
+        for (judge_add add = judge_at(level_); (add) != NULL; (add) = NULL)
 
 static inline bool same_bits(double a, double b) {
     return assay_f64_bits(a) == assay_f64_bits(b);

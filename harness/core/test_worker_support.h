@@ -26,7 +26,10 @@ static inline const char *hostile_file(const char *name) {
 }
 
 static inline assay_worker *open_adapter(const char *file, const assay_worker_options *more) {
-    assay_worker_options options = more == NULL ? (assay_worker_options){0} : *more;
+    assay_worker_options options = {0};
+    if (more != NULL) {
+        options = *more;
+    }
     assay_worker *worker = NULL;
     assay_error error = {0};
     options.adapter = file;

@@ -138,6 +138,9 @@ static double bench_adapter(bench *b, const char *file) {
     void *symbol = library == NULL ? NULL : dlsym(library, ASSAY_ADAPTER_SYMBOL);
     if (symbol == NULL) {
         (void)fprintf(stderr, "bench_impls: %s\n", dlerror());
+        if (library != NULL) {
+            (void)dlclose(library);
+        }
         return 0;
     }
     assay_adapter_fn function;
@@ -146,7 +149,9 @@ static double bench_adapter(bench *b, const char *file) {
     const bool has_path = info->knob_count > 0 && strcmp(info->knobs[0].name, "path") == 0;
     const double rate = bench_line(b, info->name, has_path ? info->knobs[0].effective() : "adapter",
                                    info->operators[0].forward);
-    return strcmp(info->name, "reference_c") == 0 ? rate : 0;
+    const bool counts = strcmp(info->name, "reference_c") == 0;
+    (void)dlclose(library);
+    return counts ? rate : 0;
 }
 
 static double bench_torch(const bench *b, int64_t rows) {
