@@ -98,7 +98,7 @@ $ assay prove --help
 > 
 > The last line is
 > ROOT <64 hex>  outputs=... differing=...
-> Exit code 0 when nothing differs and nothing is outside the tolerance, 1 otherwise, 3 when a segment could not be judged.
+> Exit code 0 when nothing differs and nothing is outside the tolerance, 1 otherwise, 3 when a segment could not be judged (then there is no root) or a file was changed meanwhile.
 > 
 > options:
 >       --op NAME                      operator (required)
@@ -176,6 +176,7 @@ $ assay selftest --help
 >       --repetitions N                runs of each correct variant (default 1)
 >       --threads N                    parallel lanes (default: processors)
 >       --db FILE                      evidence database (default assay.db)
+>       --subjects-db FILE             database for the runs of single subjects (default: the same)
 >       --json                         print the matrix as JSON
 >   -q, --quiet                        no progress
 >   -h, --help                         this text
