@@ -57,7 +57,8 @@ static void compare_runs(const shared *s, const assay_direct_call *call, const a
     const char *now = exec->output.data;
     size_t bad = 0;
     size_t first = 0;
-    for (size_t i = 0; memcmp(before, now, n * element) != 0 && i < n; i++) {
+    bool same = memcmp(before, now, n * element) == 0;
+    for (size_t i = 0; !same && i < n; i++) {
         if (memcmp(before + i * element, now + i * element, element) != 0) {
             first = bad == 0 ? i : first;
             bad++;
