@@ -184,8 +184,12 @@ assay_code assay_worker_open(const assay_worker_options *options, assay_worker *
     if (code == ASSAY_CODE_OK) {
         code = assay_worker_start(w, error);
         if (code == ASSAY_CODE_REFUSED) {
-            const bool silent = w->external && strncmp(w->reason, "exited", strlen("exited")) == 0;
-            code = assay_fail(error, ASSAY_CODE_USAGE, "adapter %s: %s%s", options->adapter, w->reason,
+            /* Whether it was gone before or after our hello is chance. */
+            static const char deaf[] = "does not take the judge's hello: exited";
+            const bool early = strncmp(w->reason, deaf, strlen(deaf)) == 0;
+            const char *why = early ? w->reason + strlen(deaf) - strlen("exited") : w->reason;
+            const bool silent = w->external && strncmp(why, "exited", strlen("exited")) == 0;
+            code = assay_fail(error, ASSAY_CODE_USAGE, "adapter %s: %s%s", options->adapter, why,
                               silent ? " before its hello (a program must speak harness/PROTOCOL.md)" : "");
         }
     }
