@@ -46,16 +46,14 @@ static bool call_clean(const assay_exec *exec, bool ran, const assay_error *erro
     if (!assay_result_expect_ok(result, &exec->reply, what)) {
         return false;
     }
-    if (exec->zone_damage > 0) {
-        result->bad = exec->zone_damage;
-        assay_result_set(
-            result, ASSAY_OUTCOME_FAIL,
-            "%s: %zu bytes around the output were changed (is the gradient of the timestep's dtype?)", what,
-            exec->zone_damage);
-        return false;
-    }
-    if (exec->input_changed) {
-        assay_result_set(result, ASSAY_OUTCOME_FAIL, "%s: an input was changed", what);
+    if (!assay_result_expect_clean(result, exec, what)) {
+        if (exec->zone_damage > 0) {
+            assay_result_set(
+                result, ASSAY_OUTCOME_FAIL,
+                "%s: %zu bytes around the output were changed (is the gradient of the timestep's "
+                "dtype?)",
+                what, exec->zone_damage);
+        }
         return false;
     }
     return true;

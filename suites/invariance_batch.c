@@ -57,6 +57,42 @@ static bool part_answered_ok(assay_whole_lane *state, const assay_call_reply *re
     return false;
 }
 
+/* The candidate may write its output and nothing else: around the view, at most NEAR bytes on either side are
+ * looked at, which hold poison B like everything of the tensor that the view leaves out. */
+#define NEAR ((size_t)4096)
+
+static bool wrote_beside(assay_whole_lane *state, const assay_tensor *view, uint64_t n) {
+    assay_tensor near = *view;
+    size_t start = view->data_offset & ~(size_t)3;
+    size_t end = view->data_offset + view->span_bytes + NEAR;
+    size_t last = view->segment_offset + view->segment_bytes;
+    near.segment_offset = start - view->segment_offset > NEAR ? start - NEAR : view->segment_offset;
+    near.segment_bytes = (end < last ? end : last) - near.segment_offset;
+    size_t damage = assay_tensor_zone_damage(&near, ASSAY_POISON_B, NULL);
+    if (damage > 0) {
+        state->troubled = true;
+        assay_result_set(&state->trouble, ASSAY_OUTCOME_FAIL,
+                         "a batch of %llu: %zu bytes around the output were changed", (unsigned long long)n,
+                         damage);
+    }
+    return damage > 0;
+}
+
+/* True when row i of the input no longer holds x[i]. */
+static bool edited_input(assay_whole_lane *state, const assay_tensor *input, const float *x, uint64_t n) {
+    size_t step = (size_t)input->strides[0];
+    for (uint64_t i = 0; i < n; i++) {
+        float now = assay_dtype_load_f32(input->dtype, input->data, step * i);
+        if (assay_f32_bits(now) != assay_f32_bits(x[i])) {
+            state->troubled = true;
+            assay_result_set(&state->trouble, ASSAY_OUTCOME_FAIL, "a batch of %llu: its input was changed",
+                             (unsigned long long)n);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool lay_out(const assay_whole *whole, assay_whole_lane *state, assay_arena *arena,
                     assay_error *error) {
     assay_dtype dtype = whole->c->dtype;
@@ -81,10 +117,13 @@ assay_whole_lane *assay_whole_prepare(assay_whole *whole, assay_lane *lane, assa
         return NULL;
     }
     assay_direct_put(&state->input, whole->x);
+    assay_tensor_poison(&state->output, ASSAY_POISON_B); /* the zones */
     assay_direct_fill(&state->output, ASSAY_POISON_A);
+    assay_tensor_poison(&state->part_output, ASSAY_POISON_B);
     if (!assay_direct_forward(whole->context, lane->candidate, &whole->c->attrs, &state->input,
                               &state->output, &reply, error) ||
-        !answered_ok(state, &reply, "whole batch")) {
+        !answered_ok(state, &reply, "whole batch") || wrote_beside(state, &state->output, whole->rows) ||
+        edited_input(state, &state->input, whole->x, whole->rows)) {
         return NULL;
     }
     state->ready = true;
@@ -127,15 +166,16 @@ bool assay_whole_window(assay_whole *whole, assay_lane *lane, uint64_t part, uin
     }
     assay_direct_rows(&state->input, (int64_t)first, (int64_t)n, &input);
     assay_direct_rows(&state->part_output, 0, (int64_t)n, &output);
-    assay_direct_fill(&output, ASSAY_POISON_B);
     if (!assay_direct_forward(whole->context, lane->candidate, &whole->c->attrs, &input, &output, &reply,
                               error) ||
-        !part_answered_ok(state, &reply, first, n)) {
+        !part_answered_ok(state, &reply, first, n) || wrote_beside(state, &output, n) ||
+        edited_input(state, &input, whole->x + first, n)) {
         return false;
     }
     for (uint64_t i = 0; i < n; i++) {
         compare_row(whole, state, part, first + i, n, i, (const uint32_t *)output.data + i * whole->channels);
     }
+    assay_direct_fill(&output, ASSAY_POISON_B); /* for the next batch */
     return true;
 }
 
@@ -152,10 +192,13 @@ bool assay_whole_batch(assay_whole *whole, assay_lane *lane, uint64_t part, cons
     assay_direct_rows(input != NULL ? input : &state->part_input, 0, (int64_t)n, &part_input);
     assay_direct_rows(output != NULL ? output : &state->part_output, 0, (int64_t)n, &part_output);
     assay_direct_put(&part_input, x);
-    assay_direct_fill(&part_output, ASSAY_POISON_B);
+    if (output != NULL) {
+        assay_tensor_poison(output, ASSAY_POISON_B);
+    }
     if (!assay_direct_forward(whole->context, lane->candidate, &whole->c->attrs, &part_input, &part_output,
                               &reply, error) ||
-        !part_answered_ok(state, &reply, 0, n)) {
+        !part_answered_ok(state, &reply, 0, n) || wrote_beside(state, &part_output, n) ||
+        edited_input(state, &part_input, x, n)) {
         return false;
     }
     for (uint64_t j = 0; j < n; j++) {
@@ -164,6 +207,7 @@ bool assay_whole_batch(assay_whole *whole, assay_lane *lane, uint64_t part, cons
                         (const uint32_t *)part_output.data + j * whole->channels);
         }
     }
+    assay_direct_fill(&part_output, ASSAY_POISON_B); /* for the next batch */
     return true;
 }
 
@@ -194,7 +238,9 @@ void assay_whole_judge(assay_whole *whole, assay_context *context, const assay_c
         if (state->first.any && (worst == NULL || state->first.part < worst->first.part)) {
             worst = state;
         }
-        troubled = state->troubled && troubled == NULL ? state : troubled;
+        bool worse = troubled == NULL || (state->trouble.outcome == ASSAY_OUTCOME_FAIL &&
+                                          troubled->trouble.outcome != ASSAY_OUTCOME_FAIL);
+        troubled = state->troubled && worse ? state : troubled;
     }
     if (worst != NULL) {
         fail_with(whole, context, check, worst, result);

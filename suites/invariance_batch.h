@@ -37,8 +37,9 @@ typedef struct assay_whole_failure {
 
 typedef struct assay_whole_lane {
     bool ready;
-    assay_tensor input, output;           /* the whole batch, poisoned with A before the call */
-    assay_tensor part_input, part_output; /* room for one sub-batch, poisoned with B before each call */
+    assay_tensor input, output; /* the whole batch, poisoned with A before the call */
+    assay_tensor part_input,
+        part_output; /* room for one sub-batch; the output holds poison B between calls */
     uint64_t elements, bad;
     assay_whole_failure first; /* lowest part */
     uint32_t *got_row;         /* the first failing row, `channels` words */

@@ -227,7 +227,9 @@ static bool walk_call(walk *w, assay_worker *worker, bool baseline, uint64_t par
     if (!assay_exec_forward(w->context, worker, &w->check->c, x, rows, NULL, exec, error)) {
         return false;
     }
-    if (assay_result_expect_ok(&trouble, &exec->reply, baseline ? "baseline forward" : "forward")) {
+    const char *what = baseline ? "baseline forward" : "forward";
+    if (assay_result_expect_ok(&trouble, &exec->reply, what) &&
+        assay_result_expect_clean(&trouble, exec, what)) {
         return true;
     }
     if (baseline && w->second == ASSAY_SECOND_WELCOME) {

@@ -73,6 +73,18 @@ bool assay_result_expect_ok(assay_result *result, const assay_call_reply *reply,
     return false;
 }
 
+bool assay_result_expect_clean(assay_result *result, const assay_exec *exec, const char *what) {
+    if (exec->zone_damage > 0) {
+        result->bad = exec->zone_damage;
+        assay_result_set(result, ASSAY_OUTCOME_FAIL, "%s: %zu bytes around the output were changed", what,
+                         exec->zone_damage);
+    } else if (exec->input_changed) {
+        result->bad = 1;
+        assay_result_set(result, ASSAY_OUTCOME_FAIL, "%s: an input was changed", what);
+    }
+    return exec->zone_damage == 0 && !exec->input_changed;
+}
+
 typedef struct parallel {
     assay_runner *runner;
     uint64_t parts;

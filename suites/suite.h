@@ -145,6 +145,10 @@ typedef struct assay_exec {
     bool input_changed; /* a byte of an input's segment (zones included) changed */
 } assay_exec;
 
+/* FAIL when an answered call changed bytes beside its output or of an input; true when it did not. Whatever a
+ * suite is about, a call that writes elsewhere has not done what was asked. */
+bool assay_result_expect_clean(assay_result *result, const assay_exec *exec, const char *what);
+
 #define ASSAY_POISON_A 0x7fc0a55au /* two different quiet NaNs; bf16 halves are NaN too (0x7fc0) */
 #define ASSAY_POISON_B 0xffd5c33cu
 

@@ -36,6 +36,7 @@ typedef struct assay_timing_slot {
     const assay_timing_layout *layout;
     uint64_t bytes; /* that the callable must move */
     unsigned repeat;
+    uint64_t calls; /* made so far: each sees other inputs */
     assay_call_reply reply;
 } assay_timing_slot;
 
@@ -63,6 +64,10 @@ void assay_timing_bench_close(assay_timing_bench *bench);
 /* Batches of one slot, long enough by the judge's clock to be checked against it; keeps the batch that the
  * judge saw end fastest. */
 bool assay_timing_batch(assay_timing_slot *slot, assay_timing_claim *claim, assay_error *error);
+
+/* One more call like the timed ones, and the same with the range check on: their bytes must be equal. False
+ * with `different` set when they are not; else as for calls: false with trouble or an error. */
+bool assay_timing_same_bytes(assay_timing_slot *slot, bool *different, assay_error *error);
 
 /* Puts this thread and both workers (all their threads) on one processor. Returns its number, -1 when that
  * was refused. */

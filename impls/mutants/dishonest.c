@@ -129,6 +129,17 @@ static assay_status unchecked_noop(const mutant_args *a) {
     return a->check_range ? mutant_compute(a) : ASSAY_OK;
 }
 
+/* Half the work where only the clock looks. */
+static assay_status wrong_when_timed(const mutant_args *a) {
+    assay_status status = mutant_compute(a);
+    if (!a->check_range && !a->backward && a->rows == 1) {
+        for (int64_t c = a->half; c < a->width; c++) {
+            mutant_put(a, 0, c, 0.0F);
+        }
+    }
+    return status;
+}
+
 /* ---- work after returning ---- */
 typedef struct deferred {
     mutant_args args;
@@ -324,6 +335,7 @@ mutant_body mutant_dishonest_body(void) {
         [M_liar_fork] = forks,
         [M_liar_writes_far] = writes_far,
         [M_liar_unchecked_noop] = unchecked_noop,
+        [M_liar_wrong_when_timed] = wrong_when_timed,
         [M_liar_freezes_clock] = freezes_clock,
         [M_liar_skips_repeats] = skips_repeats,
         [M_liar_forges_guess] = forges_guess,

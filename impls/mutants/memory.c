@@ -47,6 +47,10 @@ static assay_status over_write(const mutant_args *a) {
     return status;
 }
 
+static assay_status over_write_257(const mutant_args *a) {
+    return a->rows == 257 ? over_write(a) : mutant_compute(a);
+}
+
 static assay_status under_write(const mutant_args *a) {
     assay_status status = mutant_compute(a);
     memset(result_element(a, -1), 0, a->result->dtype.bits / 8u);
@@ -254,14 +258,23 @@ static assay_status race(const mutant_args *a) {
 
 mutant_body mutant_memory_body(void) {
     static const mutant_body bodies[M_COUNT] = {
-        [M_mem_over_read] = over_read,         [M_mem_vector_read] = vector_read,
-        [M_mem_under_read] = under_read,       [M_mem_over_write] = over_write,
-        [M_mem_under_write] = under_write,     [M_mem_over_restore] = over_restore,
-        [M_mem_input_cleaned] = input_halved,  [M_mem_scratch] = scratch,
-        [M_align_crash] = aligned_load,        [M_env_ftz] = flushed,
-        [M_env_round_up] = round_up,           [M_neighbour_reuse] = neighbour_reuse,
-        [M_neighbour_mean] = neighbour_mean,   [M_empty_crash] = block_per_row,
-        [M_det_pointer_cache] = pointer_cache, [M_det_race] = race,
+        [M_mem_over_read] = over_read,
+        [M_mem_vector_read] = vector_read,
+        [M_mem_under_read] = under_read,
+        [M_mem_over_write] = over_write,
+        [M_mem_over_write_257] = over_write_257,
+        [M_mem_under_write] = under_write,
+        [M_mem_over_restore] = over_restore,
+        [M_mem_input_cleaned] = input_halved,
+        [M_mem_scratch] = scratch,
+        [M_align_crash] = aligned_load,
+        [M_env_ftz] = flushed,
+        [M_env_round_up] = round_up,
+        [M_neighbour_reuse] = neighbour_reuse,
+        [M_neighbour_mean] = neighbour_mean,
+        [M_empty_crash] = block_per_row,
+        [M_det_pointer_cache] = pointer_cache,
+        [M_det_race] = race,
     };
     return bodies[mutant_current];
 }

@@ -88,6 +88,7 @@
     X(mem_vector_read, mutant, "memory", crash, "B32", "loads the tail as a vector of four") \
     X(mem_under_read, mutant, "memory", crash, "B32", "reads one timestep before the start and discards it") \
     X(mem_over_write, mutant, "memory", crash, "bounds", "writes one element past the end") \
+    X(mem_over_write_257, mutant, "invariance", crash, "bounds", "writes one element past the end when there are 257 rows: no size of the memory suite") \
     X(mem_under_write, mutant, "memory", crash, "bounds", "writes one element before the start") \
     X(mem_over_restore, mutant, "memory", crash, "bounds", "reads the element past the end of the output and writes it back") \
     X(mem_output_read, mutant, "memory", fail, "B35", "adds 0 * output, so that NaN in fresh memory survives") \
@@ -184,6 +185,7 @@
     X(liar_fork, dishonest, "memory", fail, "B116", "forks, returns at once, the child writes later") \
     X(liar_writes_far, dishonest, "memory", crash, "B116", "writes 64 bytes past the end of its output and before the start of its input") \
     X(liar_unchecked_noop, dishonest, "validation", fail, "B116", "does nothing when check_range is false") \
+    X(liar_wrong_when_timed, dishonest, "timing", mistrusted, "B116", "leaves out the last half of a row that comes alone and without the range check") \
     X(liar_freezes_clock, dishonest, "timing", mistrusted, "B121", "overwrites clock_gettime in its process: time stands still while it sleeps") \
     X(liar_skips_repeats, dishonest, "timing", mistrusted, "B116", "does nothing when called again with the same buffers") \
     X(liar_forges_guess, dishonest, "parity", crash, "forgery", "writes a reply with a guessed id itself and computes nothing") \

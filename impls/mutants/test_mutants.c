@@ -72,6 +72,9 @@ static const probe probes[] = {
     {.rows = 33, .width = 2, .backward = true},
     {.rows = 33, .width = 256, .backward = true, .dtype = BF16},
     {.rows = 33, .width = 256, .backward = true, .dtype = F16},
+    {.rows = 257, .width = 2},
+    {.rows = 257, .width = 2, .place = AT_END},
+    {.rows = 1, .width = 256, .unchecked = true},
     {.rows = 65600, .width = 256, .big = true},
 };
 enum { PROBES = sizeof probes / sizeof probes[0] };
