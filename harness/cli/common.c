@@ -172,7 +172,7 @@ static void print_time(FILE *out, double seconds) {
     if (seconds < 100.0) {
         (void)fprintf(out, "%.0f s", seconds);
     } else {
-        (void)fprintf(out, "%.0f min %02.0f s", (double)((long)seconds / 60), (double)((long)seconds % 60));
+        (void)fprintf(out, "%ld min %02ld s", (long)seconds / 60, (long)seconds % 60);
     }
 }
 

@@ -2,6 +2,8 @@
  * exit code. */
 #include "cli.h"
 
+#include "text.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -199,12 +201,6 @@ static assay_code parse(const cli_command *c, int argc, char **argv, cli_args *a
     return ASSAY_CODE_OK;
 }
 
-static bool plain(const char *word) {
-    return word[0] != '\0' &&
-           strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=@%+") ==
-               strlen(word);
-}
-
 /* The command line with quotes where a shell needs them. */
 static char *quote_line(int argc, char **argv) {
     char *text = NULL;
@@ -215,15 +211,9 @@ static char *quote_line(int argc, char **argv) {
     }
     (void)fputs("assay", out);
     for (int i = 1; i < argc; i++) {
-        if (plain(argv[i])) {
-            (void)fprintf(out, " %s", argv[i]);
-            continue;
-        }
-        (void)fputs(" '", out);
-        for (const char *p = argv[i]; *p != '\0'; p++) {
-            (void)fputs(*p == '\'' ? "'\\''" : (char[]){*p, '\0'}, out);
-        }
-        (void)fputc('\'', out);
+        char *word = assay_text_shell(argv[i]);
+        (void)fprintf(out, " %s", word);
+        free(word);
     }
     (void)fclose(out);
     return text;

@@ -8,9 +8,10 @@
  * another.
  *
  * The program is found through the environment variable ASSAY_BIN, else as `assay` on PATH. The evidence goes
- * to the database named by ASSAY_DB (default: assay-criterion.db in the current directory). Trees may be
- * dirty: a test runs before the commit, so the verdict `incomplete` for that reason alone is accepted;
- * everything else must be as for a certificate.
+ * to the database named by ASSAY_DB (default: assay-criterion.db in the current directory). ASSAY_TIER
+ * (quick, default or full) says how much runs where the test does not. Trees may be dirty: a test runs before
+ * the commit, so the verdict `incomplete` for that reason alone is accepted; everything else must be as for a
+ * certificate.
  *
  * Header only; needs Criterion and nothing else of Assay. */
 #ifndef ASSAY_CRITERION_H
@@ -70,12 +71,9 @@ static inline assay_criterion_run assay_criterion_certify(const char *op, const 
     assay_criterion_run run = {.exit_code = -1};
     const char *program = getenv("ASSAY_BIN") != NULL ? getenv("ASSAY_BIN") : "assay";
     const char *db = getenv("ASSAY_DB") != NULL ? getenv("ASSAY_DB") : "assay-criterion.db";
-    const char *argv[20] = {program,         "certify",
-                            "--op",          op,
-                            "--impl",        impl,
-                            "--db",          db,
-                            "--tier",        tier != NULL ? tier : "default",
-                            "--allow-dirty", "--porcelain",
+    const char *depth = tier != NULL ? tier : getenv("ASSAY_TIER") != NULL ? getenv("ASSAY_TIER") : "default";
+    const char *argv[20] = {program,  "certify", "--op",   op,    "--impl",        impl,
+                            "--db",   db,        "--tier", depth, "--allow-dirty", "--porcelain",
                             "--quiet"};
     size_t argc = 13;
     int ends[2];
@@ -108,8 +106,13 @@ static inline assay_criterion_run assay_criterion_certify(const char *op, const 
     if (failed == 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status)) {
         run.exit_code = WEXITSTATUS(status);
     }
-    cr_expect(failed == 0 && run.promises > 0, "assay certify (%s) judged nothing: %s, exit code %d", program,
+    cr_expect(failed == 0 && run.promises > 0,
+              "%s certify --op %s --impl %s judged nothing: %s, exit code %d", program, op, impl,
               failed != 0 ? strerror(failed) : "see its message above", run.exit_code);
+    /* 0 certified, 1 refused, 3 incomplete: anything else is no verdict, whatever was printed before it. */
+    cr_expect(run.promises == 0 || run.exit_code == 0 || run.exit_code == 1 || run.exit_code == 3,
+              "%s certify --op %s --impl %s ended without a verdict: exit code %d", program, op, impl,
+              run.exit_code);
     return run;
 }
 
