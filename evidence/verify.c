@@ -1,6 +1,7 @@
 /* verify.c - checks a database that may come from anybody: the file's structure, the schema, references, and
  * each row's hash. What follows from the rows (leaves, roots, verdicts) is in verify_derive.c. Reads only; a
  * problem never stops the walk. */
+#include "text.h"
 #include "verify_internal.h"
 
 #include <stdio.h>
@@ -12,11 +13,7 @@ void assay_verify_problem(assay_verifier *v, const char *format, ...) {
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    for (char *p = line; *p != '\0'; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-            *p = '?';
-        }
-    }
+    assay_text_tidy(line); /* it quotes a file that may come from anybody */
     v->report->problems++;
     if (v->say != NULL) {
         v->say(v->context, line);

@@ -3,7 +3,7 @@
 #include "runner_internal.h"
 
 #include "clock.h"
-#include "digest.h"
+#include "text.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -220,11 +220,15 @@ static bool selected(const assay_certify_options *o, const assay_check *check) {
 static char *repro_line(const assay_certify_options *o, const assay_check *check) {
     char *line = NULL;
     bool baseline = o->baseline_path != NULL;
-    if (asprintf(&line, "assay run --op %s --impl %s%s%s --tier %s --seed %llu --check '%s'", o->op,
-                 o->impl_name, baseline ? " --baseline " : "", baseline ? o->baseline_name : "",
-                 assay_tier_text(o->tier), (unsigned long long)o->seed, check->name) < 0) {
+    char *impl = assay_text_shell(o->impl_name);
+    char *other = assay_text_shell(baseline ? o->baseline_name : "");
+    if (asprintf(&line, "assay run --op %s --impl %s%s%s --tier %s --seed %llu --check '%s'", o->op, impl,
+                 baseline ? " --baseline " : "", baseline ? other : "", assay_tier_text(o->tier),
+                 (unsigned long long)o->seed, check->name) < 0) {
         abort();
     }
+    free(impl);
+    free(other);
     return line;
 }
 

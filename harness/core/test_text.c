@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -45,5 +46,17 @@ Test(text, every_pair_of_bytes) {
             assay_text_tidy(text);
             cr_assert(strlen(text) <= before && assay_text_printable(text), "%02x %02x", a, b);
         }
+    }
+}
+
+Test(text, shell_words) {
+    static const char *const words[][2] = {
+        {"./a-b_c.so", "./a-b_c.so"}, {"", "''"},       {"a b", "'a b'"},       {"it's", "'it'\\''s'"},
+        {"$(x)", "'$(x)'"},           {"'", "''\\'''"}, {"a\"b;c", "'a\"b;c'"}, {"~/x", "'~/x'"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        char *word = assay_text_shell(words[i][0]);
+        cr_expect_str_eq(word, words[i][1]);
+        free(word);
     }
 }

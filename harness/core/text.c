@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Decodes the sequence at p. Returns its bytes, 0 when it is not UTF-8; *cut is set when the text ends inside
@@ -63,4 +64,29 @@ void assay_text_tidy(char *text) {
             p += bad;
         }
     }
+}
+
+char *assay_text_shell(const char *text) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=@%+";
+    const size_t n = strlen(text);
+    char *word = malloc(4 * n + 3); /* each quote takes four */
+    char *to = word;
+    if (word == NULL) {
+        abort();
+    }
+    if (n > 0 && strspn(text, plain) == n) {
+        return memcpy(word, text, n + 1);
+    }
+    *to++ = '\'';
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '\'') {
+            memcpy(to, "'\\''", 4);
+            to += 4;
+        } else {
+            *to++ = *p;
+        }
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return word;
 }

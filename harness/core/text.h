@@ -14,4 +14,8 @@ bool assay_text_printable(const char *text);
  * sequence that was cut at the end of the text is dropped. */
 void assay_text_tidy(char *text);
 
+/* The text as one word of a shell's command line, in quotes where it needs them. The caller frees; memory
+ * exhaustion ends the process. */
+char *assay_text_shell(const char *text);
+
 #endif
