@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "clock.h"
+#include "text.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -70,6 +71,10 @@ assay_code cli_resolve_impl(const char *option, const char *text, char **path, a
     struct stat st;
     if (text[0] == '\0') {
         return assay_fail(error, ASSAY_CODE_USAGE, "%s: the name is empty", option);
+    }
+    if (!assay_text_printable(text)) { /* it stands in the verdict line, in evidence and in JSON */
+        return assay_fail(error, ASSAY_CODE_USAGE, "%s %s: the name must be printable UTF-8 on one line",
+                          option, text);
     }
     for (const char *const *d = cli_impl_directories();
          *d != NULL && strncmp(text, "./", 2) != 0 && text[0] != '/'; d++) {

@@ -44,6 +44,12 @@ $ assay certify --op timestep_sinusoid_h3 --impl .
 $ assay certify --op timestep_sinusoid_h3 --impl ''
 ! assay: --impl: the name is empty
 ? 2
+$ assay certify --op timestep_sinusoid_h3 --impl $'a.so\nVERDICT certified'
+! assay: --impl a.so VERDICT certified: the name must be printable UTF-8 on one line
+? 2
+$ assay certify --op timestep_sinusoid_h3 --impl $'\xe9.so'
+! assay: --impl ?.so: the name must be printable UTF-8 on one line
+? 2
 $ assay certify --op timestep_sinusoid_h3 --impl reference_c --tier huge
 ! assay: --tier huge: unknown tier (quick, default, full)
 ? 2
