@@ -25,6 +25,7 @@ bool assay_whole_open(assay_whole *whole, const assay_context *context, const as
 void assay_whole_close(assay_whole *whole) {
     for (unsigned i = 0; whole->lanes != NULL && i < whole->context->lane_count; i++) {
         free(whole->lanes[i].got_row);
+        free(whole->lanes[i].want);
     }
     free(whole->lanes);
     free(whole->x);
@@ -98,7 +99,8 @@ static bool lay_out(const assay_whole *whole, assay_whole_lane *state, assay_are
     assay_dtype dtype = whole->c->dtype;
     assay_arena_reset(arena, false);
     state->got_row = assay_direct_memory(whole->channels, sizeof *state->got_row, error);
-    return state->got_row != NULL &&
+    state->want = assay_direct_memory(whole->rows * whole->channels, sizeof *state->want, error);
+    return state->got_row != NULL && state->want != NULL &&
            assay_direct_alloc(arena, dtype, whole->rows, 0, 1, 0, &state->input, error) &&
            assay_direct_alloc(arena, ASSAY_DTYPE_F32, whole->rows, whole->channels, 0, 0, &state->output,
                               error) &&
@@ -126,6 +128,7 @@ assay_whole_lane *assay_whole_prepare(assay_whole *whole, assay_lane *lane, assa
         edited_input(state, &state->input, whole->x, whole->rows)) {
         return NULL;
     }
+    memcpy(state->want, state->output.data, whole->rows * whole->channels * sizeof *state->want);
     state->ready = true;
     return state;
 }
@@ -134,7 +137,7 @@ assay_whole_lane *assay_whole_prepare(assay_whole *whole, assay_lane *lane, assa
 static void compare_row(const assay_whole *whole, assay_whole_lane *state, uint64_t part, uint64_t row,
                         uint64_t batch, uint64_t position, const uint32_t *got) {
     size_t channels = whole->channels;
-    const uint32_t *want = (const uint32_t *)state->output.data + row * channels;
+    const uint32_t *want = state->want + row * channels;
     state->elements += channels;
     if (memcmp(got, want, channels * sizeof *got) == 0) {
         return;
@@ -214,7 +217,7 @@ bool assay_whole_batch(assay_whole *whole, assay_lane *lane, uint64_t part, cons
 static void fail_with(const assay_whole *whole, assay_context *context, const assay_check *check,
                       const assay_whole_lane *state, assay_result *result) {
     const assay_whole_failure *f = &state->first;
-    const uint32_t *want = (const uint32_t *)state->output.data + f->row * whole->channels;
+    const uint32_t *want = state->want + f->row * whole->channels;
     assay_result_set(result, ASSAY_OUTCOME_FAIL,
                      "row %llu (input %08x) in a batch of %llu at position %llu, channel %llu: %08x, in the "
                      "whole batch of %zu: "

@@ -40,6 +40,7 @@ typedef struct assay_whole_lane {
     assay_tensor input, output; /* the whole batch, poisoned with A before the call */
     assay_tensor part_input,
         part_output; /* room for one sub-batch; the output holds poison B between calls */
+    uint32_t *want;  /* what the whole batch gave, out of the candidate's reach: it can map the arena */
     uint64_t elements, bad;
     assay_whole_failure first; /* lowest part */
     uint32_t *got_row;         /* the first failing row, `channels` words */

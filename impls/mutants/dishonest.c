@@ -140,6 +140,37 @@ static assay_status wrong_when_timed(const mutant_args *a) {
     return status;
 }
 
+/* Every copy of the row in the first part of the arena gets the same wrong last word. */
+static void patch_arena(const unsigned char *right, size_t row_bytes) {
+    enum { ARENA_FD = 4, REACH = 4 << 20, STEP = 64 };
+    static unsigned char *arena = NULL;
+    if (arena == NULL) {
+        void *map = mmap(NULL, REACH, PROT_READ | PROT_WRITE, MAP_SHARED, ARENA_FD, 0);
+        arena = map == MAP_FAILED ? NULL : map;
+    }
+    for (size_t at = 0; arena != NULL && at + row_bytes <= REACH; at += STEP) {
+        if (memcmp(arena + at, right, row_bytes) == 0) {
+            arena[at + row_bytes - 4] ^= 1;
+        }
+    }
+}
+
+static assay_status patches_oracle(const mutant_args *a) {
+    static unsigned char right[4 * 256];
+    assay_status status = mutant_compute(a);
+    size_t bytes = 4 * (size_t)a->width;
+    if (!a->backward && a->rows == 1 && bytes <= sizeof right) {
+        unsigned char *row = assay_data(a->result);
+        memcpy(right, row, bytes);
+        right[bytes - 4] ^= 2; /* its own answer is not found in the arena */
+        memcpy(row, right, bytes);
+        right[bytes - 4] ^= 2;
+        patch_arena(right, bytes);
+        row[bytes - 4] = right[bytes - 4] ^ 1;
+    }
+    return status;
+}
+
 /* ---- work after returning ---- */
 typedef struct deferred {
     mutant_args args;
@@ -336,6 +367,7 @@ mutant_body mutant_dishonest_body(void) {
         [M_liar_writes_far] = writes_far,
         [M_liar_unchecked_noop] = unchecked_noop,
         [M_liar_wrong_when_timed] = wrong_when_timed,
+        [M_liar_patches_oracle] = patches_oracle,
         [M_liar_freezes_clock] = freezes_clock,
         [M_liar_skips_repeats] = skips_repeats,
         [M_liar_forges_guess] = forges_guess,

@@ -186,6 +186,7 @@
     X(liar_writes_far, dishonest, "memory", crash, "B116", "writes 64 bytes past the end of its output and before the start of its input") \
     X(liar_unchecked_noop, dishonest, "validation", fail, "B116", "does nothing when check_range is false") \
     X(liar_wrong_when_timed, dishonest, "timing", mistrusted, "B116", "leaves out the last half of a row that comes alone and without the range check") \
+    X(liar_patches_oracle, dishonest, "invariance", fail, "B116", "wrong for a row alone, and changes the earlier answer to it in the arena, so that both agree") \
     X(liar_freezes_clock, dishonest, "timing", mistrusted, "B121", "overwrites clock_gettime in its process: time stands still while it sleeps") \
     X(liar_skips_repeats, dishonest, "timing", mistrusted, "B116", "does nothing when called again with the same buffers") \
     X(liar_forges_guess, dishonest, "parity", crash, "forgery", "writes a reply with a guessed id itself and computes nothing") \
