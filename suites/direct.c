@@ -32,6 +32,28 @@ void assay_direct_attrs(const assay_contract *contract, assay_attrs *attrs) {
     }
 }
 
+static json_t *attr_json(const assay_attr *a) {
+    switch (a->type) {
+    case ASSAY_ATTR_FLOAT:
+        return json_real(a->f);
+    case ASSAY_ATTR_BOOL:
+        return json_boolean(a->i != 0);
+    case ASSAY_ATTR_STRING:
+        return json_string(a->s);
+    case ASSAY_ATTR_INT:
+        break;
+    }
+    return json_integer(a->i);
+}
+
+json_t *assay_direct_attrs_json(const assay_attrs *attrs) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < attrs->count; i++) {
+        (void)json_object_set_new(object, attrs->items[i].name, attr_json(&attrs->items[i]));
+    }
+    return object;
+}
+
 bool assay_direct_attr_set(assay_attrs *attrs, const char *name, double value) {
     for (size_t i = 0; i < attrs->count; i++) {
         assay_attr *a = &attrs->items[i];

@@ -9,6 +9,8 @@
 
 /* The contract's default attributes (names live as long as the contract). */
 void assay_direct_attrs(const assay_contract *contract, assay_attrs *attrs);
+/* Attributes as a JSON object (a new reference), for cases. */
+json_t *assay_direct_attrs_json(const assay_attrs *attrs);
 /* Sets an attribute that the defaults have, keeping its type; false when there is none of that name. */
 bool assay_direct_attr_set(assay_attrs *attrs, const char *name, double value);
 

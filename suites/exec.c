@@ -1,6 +1,7 @@
 /* exec.c - runs one case on one worker: places inputs, poisons outputs, calls, looks for damage. It judges
  * nothing. */
 #include "digest.h"
+#include "direct.h"
 #include "philox.h"
 #include "suite.h"
 
@@ -25,25 +26,6 @@ void assay_case_upstream(const assay_context *context, const assay_case *c, size
     assay_philox_normal(key, first_row * channels, rows * channels, g);
 }
 
-static const char *attr_type_json(const assay_attr *a, json_t **value) {
-    switch (a->type) {
-    case ASSAY_ATTR_FLOAT:
-        *value = json_real(a->f);
-        break;
-    case ASSAY_ATTR_BOOL:
-        *value = json_boolean(a->i != 0);
-        break;
-    case ASSAY_ATTR_STRING:
-        *value = json_string(a->s);
-        break;
-    case ASSAY_ATTR_INT:
-    default:
-        *value = json_integer(a->i);
-        break;
-    }
-    return a->name;
-}
-
 char *assay_case_json(const assay_context *context, const assay_check *check) {
     static const char *const kinds[] = {
 #define X(id, text, meaning) text,
@@ -51,16 +33,10 @@ char *assay_case_json(const assay_context *context, const assay_check *check) {
 #undef X
     };
     const assay_case *c = &check->c;
-    json_t *attrs = json_object();
-    for (size_t i = 0; i < c->attrs.count; i++) {
-        json_t *value = NULL;
-        const char *name = attr_type_json(&c->attrs.items[i], &value);
-        (void)json_object_set_new(attrs, name, value);
-    }
     json_t *root = json_pack(
         "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:{s:s, s:I}}", "operator", context->op->name, "case",
-        c->name, "attributes", attrs, "dtype", assay_dtype_text(c->dtype), "rows", (json_int_t)c->rows,
-        "stride", (json_int_t)(c->stride == 0 ? 1 : c->stride), "misalign_bytes",
+        c->name, "attributes", assay_direct_attrs_json(&c->attrs), "dtype", assay_dtype_text(c->dtype),
+        "rows", (json_int_t)c->rows, "stride", (json_int_t)(c->stride == 0 ? 1 : c->stride), "misalign_bytes",
         (json_int_t)c->misalign_bytes, "seed", (json_int_t)c->seed, "values", "set",
         kinds[(size_t)c->values.kind % ASSAY_VALUES_COUNT], "count", (json_int_t)c->values.count);
     if (c->values.kind == ASSAY_VALUES_STRIDE || c->values.kind == ASSAY_VALUES_ALL) {
