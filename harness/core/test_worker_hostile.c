@@ -205,7 +205,9 @@ Test(hostile, children_die_too) {
 #if !defined(__SANITIZE_ADDRESS__) /* limits and filter are off there */
 Test(hostile, closed_to_others) {
     assay_worker *w = open_hostile();
-    const doing d = do_mode(w, "escape");
+    doing d = do_mode(w, "escape");
+    assert_right(&d);
+    d = do_mode(w, "signal_judge");
     assert_right(&d);
     cr_assert_eq(prctl(PR_GET_DUMPABLE), 0);
     assay_worker_close(w);

@@ -146,30 +146,74 @@ static void child_descriptors(assay_spawn *spawn) {
     child_close_from(5);
 }
 
-/* System calls that a candidate has no business with: leaving its process group (its helpers could then
- * outlive it) and reading or writing other processes. They fail with EPERM. Best effort: without seccomp in
- * the kernel the worker runs unfiltered. */
-static void child_filter(void) {
+/* System calls that a candidate has no business with. They fail with EPERM. Never: leaving its process group
+ * (its helpers could then outlive it), reading or writing other processes. When their first argument names
+ * the judge, its process group or everybody: signals, limits and scheduling - a kill(-1) or a SIGSTOP to its
+ * parent would take the run, or the user's session, with it. Best effort: without seccomp in the kernel the
+ * worker runs unfiltered, and threads of the judge have numbers of their own. */
 #if defined(__x86_64__) && !ASSAY_UNDER_ASAN
-    static struct sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 8),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000u, 6, 0), /* the x32 numbers of the same calls */
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setsid, 5, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpgid, 4, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    };
-    const struct sock_fprog program = {.len = sizeof rules / sizeof *rules, .filter = rules};
+#define FILTER_RULES 64
+
+static size_t filter_rules(struct sock_filter rules[FILTER_RULES], pid_t judge, pid_t group) {
+    static const unsigned never[] = {SYS_setsid, SYS_setpgid, SYS_ptrace, SYS_process_vm_readv,
+                                     SYS_process_vm_writev};
+    static const unsigned not_to_judge[] = {SYS_kill,
+                                            SYS_tkill,
+                                            SYS_tgkill,
+                                            SYS_rt_sigqueueinfo,
+                                            SYS_rt_tgsigqueueinfo,
+                                            SYS_pidfd_open,
+                                            SYS_prlimit64,
+                                            SYS_sched_setaffinity,
+                                            SYS_sched_setscheduler,
+                                            SYS_sched_setparam,
+                                            SYS_sched_setattr};
+    const uint32_t targets[] = {(uint32_t)judge, (uint32_t)-group, UINT32_MAX};
+    const unsigned guarded = sizeof not_to_judge / sizeof not_to_judge[0];
+    const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_filter refuse = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    size_t n = 0;
+    rules[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+    rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+    rules[n++] = allow;
+    rules[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    /* The x32 numbers of the same calls. */
+    rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000u, 0, 1);
+    rules[n++] = refuse;
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+        rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, never[i], 0, 1);
+        rules[n++] = refuse;
+    }
+    for (unsigned i = 0; i < guarded; i++) { /* to the rule behind the next `allow` */
+        rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, not_to_judge[i],
+                                                  (uint8_t)(guarded - i), 0);
+    }
+    rules[n++] = allow;
+    /* Process numbers are ints: the lower half of the argument. */
+    rules[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]));
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, targets[i], 0, 1);
+        rules[n++] = refuse;
+    }
+    rules[n++] = allow;
+    return n;
+}
+
+static void child_filter(pid_t judge, pid_t group) {
+    struct sock_filter rules[FILTER_RULES];
+    const struct sock_fprog program = {.len = (unsigned short)filter_rules(rules, judge, group),
+                                       .filter = rules};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) {
         (void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
     }
-#endif
 }
+#else
+static void child_filter(pid_t judge, pid_t group) {
+    (void)judge;
+    (void)group;
+}
+#endif
 
 static int child_main(void *context) {
     const child_plan *plan = context;
@@ -179,6 +223,7 @@ static int child_main(void *context) {
     for (int s = 1; s < NSIG; s++) {
         (void)sigaction(s, &normal, NULL);
     }
+    const pid_t group = getpgrp(); /* the judge's */
     (void)setpgid(0, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != plan->judge) {
         child_fail(spawn, "dying with the judge");
@@ -188,7 +233,7 @@ static int child_main(void *context) {
     if (chdir("/") != 0) {
         child_fail(spawn, "chdir");
     }
-    child_filter();
+    child_filter(plan->judge, group);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)execve(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv, plan->environment);

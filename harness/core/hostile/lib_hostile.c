@@ -5,9 +5,13 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -243,6 +247,21 @@ static void escape(void) {
     }
 }
 
+/* Tries to reach the judge by signals and limits; dies when it could. Signal 0 does nothing but ask. */
+static void signal_judge(void) {
+    const pid_t judge = getppid();
+    const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    const bool reached = kill(judge, 0) == 0 || kill(-1, 0) == 0 || kill(-getpgid(judge), 0) == 0 ||
+                         syscall(SYS_tgkill, judge, judge, 0) == 0 || syscall(SYS_tkill, judge, 0) == 0 ||
+                         syscall(SYS_pidfd_open, judge, 0) >= 0 ||
+                         prlimit(judge, RLIMIT_CORE, &none, NULL) == 0 ||
+                         sched_setscheduler(judge, SCHED_OTHER, &(struct sched_param){0}) == 0;
+    /* Its own process and helpers are its own business. */
+    if (reached || kill(getpid(), 0) != 0 || kill(0, 0) != 0 || raise(0) != 0) {
+        _exit(91);
+    }
+}
+
 /* Keeps the address of its last input and reads it again. */
 static void read_stale(void) {
     static const volatile float *kept;
@@ -293,6 +312,7 @@ static const struct {
     {"edit_input", edit_input},
     {"inspect", inspect},
     {"escape", escape},
+    {"signal_judge", signal_judge},
     {"read_stale", read_stale},
 };
 
