@@ -131,8 +131,8 @@ bool assay_context_parallel(assay_context *context, uint64_t parts,
             return false;
         }
     }
-    parallel_thread threads[ASSAY_MAX_LANES];
-    for (unsigned i = 0; i < lanes; i++) {
+    parallel_thread threads[ASSAY_MAX_LANES] = {{.shared = &shared, .lane = &context->lanes[0]}};
+    for (unsigned i = 1; i < lanes; i++) {
         threads[i] = (parallel_thread){.shared = &shared, .lane = &context->lanes[i]};
     }
     unsigned started = 1; /* the calling thread drives lane 0 */
