@@ -3,6 +3,7 @@
 #include "prove_internal.h"
 
 #include "direct.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,9 @@ static void describe_segment(const prove_state *p, uint64_t segment, prove_kind 
     uint64_t tile = p->first_tile + segment * ASSAY_SEGMENT_TILES;
     uint64_t end = assay_prove_segment_end(p, segment);
     uint64_t all = (p->domain.tiles + ASSAY_SEGMENT_TILES - 1) / ASSAY_SEGMENT_TILES;
+    bool against = o->baseline_path != NULL;
+    char *impl = assay_text_shell(o->impl_name);
+    char *other = assay_text_shell(against ? o->baseline_name : "");
     char shard[32] = ""; /* one segment, when shards can be that small */
     char *name = NULL;
     char *repro = NULL;
@@ -80,12 +84,12 @@ static void describe_segment(const prove_state *p, uint64_t segment, prove_kind 
                        (unsigned)all);
     }
     if (asprintf(&name, "%s/tiles_%06llu", assay_prove_kinds[kind].suite, (unsigned long long)tile) < 0 ||
-        asprintf(&repro, "assay prove --op %s --impl %s%s%s%s%s", o->op, o->impl_name,
-                 o->baseline_path != NULL ? " --against " : "",
-                 o->baseline_path != NULL ? o->baseline_name : "", p->options->accuracy ? " --accuracy" : "",
-                 shard) < 0) {
+        asprintf(&repro, "assay prove --op %s --impl %s%s%s%s%s", o->op, impl, against ? " --against " : "",
+                 against ? other : "", p->options->accuracy ? " --accuracy" : "", shard) < 0) {
         abort();
     }
+    free(impl);
+    free(other);
     *row = (assay_plan_record){.suite = assay_prove_kinds[kind].suite,
                                .name = name,
                                .promise = assay_prove_kinds[kind].promise,
