@@ -26,19 +26,22 @@ static const cli_option options[] = {
     {"quiet", NULL, "no progress", 'q', false},
     {0}};
 
+/* I/N, both plain decimal numbers. */
 static assay_code parse_shard(const char *text, unsigned *shard, unsigned *shards, assay_error *error) {
-    unsigned i = 0;
-    unsigned n = 0;
-    char extra = 0;
+    char *slash = NULL;
+    char *end = NULL;
     if (text == NULL) {
         return ASSAY_CODE_OK;
     }
-    if (sscanf(text, "%u/%u%c", &i, &n, &extra) != 2 || n == 0 || i == 0 || i > n || n > 255 ||
-        text[0] == '-') {
+    unsigned long i = strtoul(text, &slash, 10);
+    unsigned long n = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+    bool digits = strspn(text, "0123456789") == (size_t)(slash - text) && end != NULL &&
+                  strspn(slash + 1, "0123456789") == strlen(slash + 1);
+    if (!digits || i == 0 || i > n || n > 255) {
         return assay_fail(error, ASSAY_CODE_USAGE, "--shard %s: need I/N with 1 <= I <= N <= 255", text);
     }
-    *shard = i - 1;
-    *shards = n;
+    *shard = (unsigned)i - 1;
+    *shards = (unsigned)n;
     return ASSAY_CODE_OK;
 }
 
@@ -174,6 +177,8 @@ static assay_code execute(const cli_args *args, assay_prove_options *o, assay_er
     o->base.open_store = open_database;
     o->base.open_context = &out;
     assay_code code = assay_prove(NULL, o, &report, error);
+    o->base.progress = NULL;
+    o->base.open_context = NULL;
     cli_progress_end(&progress);
     if (code == ASSAY_CODE_OK) {
         print_result(args, &report, o->base.baseline_path != NULL);

@@ -25,6 +25,7 @@ Test(header, missing_program) {
 }
 
 Test(header, dies) {
-    cr_assert(setenv("ASSAY_BIN", getenv("DYING_ASSAY"), 1) == 0);
+    const char *dying = getenv("DYING_ASSAY");
+    cr_assert(dying != NULL && setenv("ASSAY_BIN", dying, 1) == 0);
     (void)assay_criterion_certify(OP, "libm", NULL, "quick");
 }

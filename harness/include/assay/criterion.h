@@ -69,9 +69,10 @@ static inline void assay_criterion_line(char *line, assay_criterion_run *run) {
 static inline assay_criterion_run assay_criterion_certify(const char *op, const char *impl,
                                                           const char *baseline, const char *tier) {
     assay_criterion_run run = {.exit_code = -1};
-    const char *program = getenv("ASSAY_BIN") != NULL ? getenv("ASSAY_BIN") : "assay";
-    const char *db = getenv("ASSAY_DB") != NULL ? getenv("ASSAY_DB") : "assay-criterion.db";
-    const char *depth = tier != NULL ? tier : getenv("ASSAY_TIER") != NULL ? getenv("ASSAY_TIER") : "default";
+    const char *named[] = {getenv("ASSAY_BIN"), getenv("ASSAY_DB"), getenv("ASSAY_TIER")};
+    const char *program = named[0] != NULL ? named[0] : "assay";
+    const char *db = named[1] != NULL ? named[1] : "assay-criterion.db";
+    const char *depth = tier != NULL ? tier : named[2] != NULL ? named[2] : "default";
     const char *argv[20] = {program,  "certify", "--op",   op,    "--impl",        impl,
                             "--db",   db,        "--tier", depth, "--allow-dirty", "--porcelain",
                             "--quiet"};
