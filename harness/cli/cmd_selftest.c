@@ -140,7 +140,8 @@ static assay_code run(const cli_args *args, assay_error *error) {
         cli_open_store(args, ASSAY_STORE_WRITE, &store, error) != ASSAY_CODE_OK) {
         return error->code;
     }
-    if (subjects != NULL && assay_store_open(subjects, ASSAY_STORE_WRITE, &o.subjects, error) != ASSAY_CODE_OK) {
+    if (subjects != NULL &&
+        assay_store_open(subjects, ASSAY_STORE_WRITE, &o.subjects, error) != ASSAY_CODE_OK) {
         assay_store_close(store);
         return error->code;
     }
