@@ -143,12 +143,12 @@ static assay_status wrong_when_timed(const mutant_args *a) {
 /* Every copy of the row in the first part of the arena gets the same wrong last word. */
 static void patch_arena(const unsigned char *right, size_t row_bytes) {
     enum { ARENA_FD = 4, REACH = 4 << 20, STEP = 64 };
-    static unsigned char *arena = NULL;
-    if (arena == NULL) {
-        void *map = mmap(NULL, REACH, PROT_READ | PROT_WRITE, MAP_SHARED, ARENA_FD, 0);
-        arena = map == MAP_FAILED ? NULL : map;
+    static void *map = NULL;
+    if (map == NULL) {
+        map = mmap(NULL, REACH, PROT_READ | PROT_WRITE, MAP_SHARED, ARENA_FD, 0);
     }
-    for (size_t at = 0; arena != NULL && at + row_bytes <= REACH; at += STEP) {
+    unsigned char *arena = map;
+    for (size_t at = 0; map != MAP_FAILED && at + row_bytes <= REACH; at += STEP) {
         if (memcmp(arena + at, right, row_bytes) == 0) {
             arena[at + row_bytes - 4] ^= 1;
         }
