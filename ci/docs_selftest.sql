@@ -1,3 +1,4 @@
-SELECT class, count(DISTINCT subject) AS subjects,
-       count(DISTINCT subject) FILTER (WHERE suite = 'verdict' OR 1) AS judged
-FROM selftest WHERE run_id = (SELECT max(run_id) FROM selftest) GROUP BY class ORDER BY class;
+SELECT p.text AS "what must hold", count(*) AS subjects, sum(c.outcome = 'pass') AS "as expected"
+FROM promises p JOIN checks c ON c.run_id = p.run_id AND c.promise = p.name
+WHERE p.run_id = (SELECT max(run_id) FROM selftest)
+GROUP BY p.name ORDER BY p.ordinal;
