@@ -260,8 +260,10 @@ void report_sections_reproduce(report_doc *doc) {
     report_section(doc, "reproduce", "How to reproduce");
     report_text(doc,
                 "With Assay at commit " REPORT_CODE_ON "%s" REPORT_CODE_OFF
-                " and the candidate's tree at " REPORT_CODE_ON "%s" REPORT_CODE_OFF ":",
-                report_provenance(m, "assay.commit"), report_provenance(m, "candidate.commit"));
+                " and the candidate's tree at " REPORT_CODE_ON "%s" REPORT_CODE_OFF "%s:",
+                report_provenance(m, "assay.commit"), report_provenance(m, "candidate.commit"),
+                strcmp(report_provenance(m, "candidate.dirty"), "yes") == 0 ? ", with uncommitted changes"
+                                                                            : "");
     report_command(doc, m->command);
     report_text(doc, "This report again from the evidence, and every verdict derived again from the rows "
                      "(for another database than " REPORT_CODE_ON "assay.db" REPORT_CODE_OFF " name it):");

@@ -145,6 +145,11 @@ static void print_table(const assay_certify_options *o, assay_store *store, cons
     if (r->reason[0] != '\0') {
         (void)printf("%s\n", r->reason);
     }
+    if (strcmp(o->kind, "run") == 0) { /* the verdict speaks of all checks, the user asked about some */
+        (void)printf("checks run: %llu, passed: %llu\n",
+                     (unsigned long long)(r->checks - r->outcomes[ASSAY_OUTCOME_NOT_RUN]),
+                     (unsigned long long)r->outcomes[ASSAY_OUTCOME_PASS]);
+    }
     (void)printf("VERDICT %s  op=%s impl=%s run=%s\n", assay_verdict_text(r->verdict), o->op, o->impl_name,
                  r->uuid);
 }

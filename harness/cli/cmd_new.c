@@ -34,7 +34,8 @@ static const char cmake_text[] = "cmake_minimum_required(VERSION 3.16)\n"
 static const char readme_text[] =
     "# @NAME@\n\nAn adapter for Assay. Replace the arithmetic in `adapter.c` by your kernel.\n\n"
     "```\ncmake -B build && cmake --build build\n"
-    "assay certify --op timestep_sinusoid_h3 --impl build/@NAME@.so --report report --allow-dirty\n```\n\n"
+    "assay certify --op timestep_sinusoid_h3 --impl build/@NAME@.so --baseline libm --report report "
+    "--allow-dirty\n```\n\n"
     "Commit your sources and leave out `--allow-dirty` for a verdict that can be `certified`.\n";
 
 /* `content` with every @NAME@ replaced, written to `path`; an existing file is never overwritten. */
@@ -123,7 +124,8 @@ static assay_code run(const cli_args *args, assay_error *error) {
     if (code == ASSAY_CODE_OK) {
         (void)printf(
             "%s/ is a working adapter. Next:\n  cd %s && cmake -B build && cmake --build build\n"
-            "  assay certify --op timestep_sinusoid_h3 --impl build/%s.so --report report --allow-dirty\n",
+            "  assay certify --op timestep_sinusoid_h3 --impl build/%s.so --baseline libm --report report "
+            "--allow-dirty\n",
             directory, directory, name);
     }
     return code;

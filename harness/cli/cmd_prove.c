@@ -77,7 +77,7 @@ static void print_result(const cli_args *args, const assay_prove_report *r, bool
         return;
     }
     if (r->failed > 0 || r->unjudged > 0) {
-        (void)printf("%llu checks failed, %llu could not be judged (assay report %s shows them)\n",
+        (void)printf("checks failed: %llu, not judged: %llu (assay report %s shows them)\n",
                      (unsigned long long)r->failed, (unsigned long long)r->unjudged, r->uuid);
     }
     if (r->tiles_differing > 0) {

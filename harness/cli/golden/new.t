@@ -2,7 +2,7 @@
 $ assay new mine
 > mine/ is a working adapter. Next:
 >   cd mine && cmake -B build && cmake --build build
->   assay certify --op timestep_sinusoid_h3 --impl build/mine.so --report report --allow-dirty
+>   assay certify --op timestep_sinusoid_h3 --impl build/mine.so --baseline libm --report report --allow-dirty
 ? 0
 $ find mine -type f | LC_ALL=C sort
 > mine/.gitignore

@@ -49,7 +49,7 @@ $ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --
 > ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
 ? 0
 $ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against $(printf %064d 0)
-> 1 checks failed, 0 could not be judged (assay report RUN shows them)
+> checks failed: 1, not judged: 0 (assay report RUN shows them)
 > the root is not HASH
 > ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
 ? 1
@@ -57,12 +57,12 @@ $ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --
 > ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
 ? 0
 $ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.db --quiet --against a.db
-> 1 checks failed, 0 could not be judged (assay report RUN shows them)
+> checks failed: 1, not judged: 0 (assay report RUN shows them)
 > 1 of 2 tiles differ from a.db, the first is tile 16256
 > ROOT HASH  outputs=512 differing=- coverage=partial run=RUN
 ? 1
 $ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.db --against libm
-> 1 checks failed, 0 could not be judged (assay report RUN shows them)
+> checks failed: 1, not judged: 0 (assay report RUN shows them)
 > ROOT HASH  outputs=512 differing=48 coverage=partial run=RUN
 ! assay: prove timestep_sinusoid_h3, candidate fast_math
 ! fail parity/tiles_016256: 48 of 512 outputs differ, at most 1 ulp; first at input 0x3f800000 channel 6: 0x3f4be4a9, want 0x3f4be4aa
@@ -85,7 +85,7 @@ $ assay prove --op timestep_sinusoid_h3 --impl fast_math --shard 255/255 --db d.
 > }
 ? 1
 $ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against libm
-> 0 checks failed, 1 could not be judged (assay report RUN shows them)
+> checks failed: 0, not judged: 1 (assay report RUN shows them)
 > ROOT HASH  outputs=512 differing=0 coverage=partial run=RUN
 ? 3
 $ assay prove --op timestep_sinusoid_h3 --impl libm --shard 255/255 --db d.db --quiet --against libm --resume 1
@@ -123,13 +123,13 @@ $ assay merge b.db --db b.db
 $ printf '%s\n' '#include <assay/adapter.h>' 'static assay_status f(const assay_call *c) { return (void)c, ASSAY_UNSUPPORTED; }' 'static const assay_operator o = {.name = "timestep_sinusoid_h3", .forward = f};' 'static const assay_adapter_info i = {ASSAY_ABI_VERSION, sizeof i, "idle", "1", .operators = &o, .operator_count = 1};' 'ASSAY_EXPORT const assay_adapter_info *assay_adapter(void) { return &i; }' | cc -shared -fPIC -I $ASSAY_SOURCE/harness/include -x c - -o idle.so
 ? 0
 $ assay prove --op timestep_sinusoid_h3 --impl ./idle.so --shard 255/255 --db e.db --quiet; sqlite3 e.db 'SELECT count(*) FROM digest_tree; SELECT count(*) FROM digest_tile'
-> 0 checks failed, 1 could not be judged (assay report RUN shows them)
+> checks failed: 0, not judged: 1 (assay report RUN shows them)
 > ROOT none  outputs=0 differing=- coverage=partial run=RUN
 > 0
 > 0
 ? 0
 $ assay prove --op timestep_sinusoid_h3 --impl ./idle.so --shard 255/255 --db e.db --quiet --against a.db
-> 0 checks failed, 2 could not be judged (assay report RUN shows them)
+> checks failed: 0, not judged: 2 (assay report RUN shows them)
 > ROOT none  outputs=0 differing=- coverage=partial run=RUN
 ? 3
 # A run that was interrupted is resumed as what it was: the same shard, the same comparison, the same files.

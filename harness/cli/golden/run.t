@@ -5,10 +5,11 @@ $ assay run --op timestep_sinusoid_h3 --impl libm --tier quick --check parity/re
 > VERDICT incomplete  op=timestep_sinusoid_h3 impl=libm run=RUN
 ! assay: run timestep_sinusoid_h3, candidate libm, tier quick
 ? 0
-$ assay run --op timestep_sinusoid_h3 --impl fast_math --tier quick --check parity/replay/rows_1 > out; echo $?; grep -E '^parity' out | tr -s ' '; tail -n 2 out
+$ assay run --op timestep_sinusoid_h3 --impl fast_math --tier quick --check parity/replay/rows_1 > out; echo $?; grep -E '^parity' out | tr -s ' '; tail -n 3 out
 > 1
 > parity broken 0/25 256 parity/replay/rows_1 failed: 54 of 256 words differ from the replay of libm, at most 1 ulp
 > promise parity broken: parity/replay/rows_1 failed: 54 of 256 words differ from the replay of libm, at most 1 ulp
+> checks run: 1, passed: 0
 > VERDICT refused  op=timestep_sinusoid_h3 impl=fast_math run=RUN
 ! assay: run timestep_sinusoid_h3, candidate fast_math, tier quick
 ! fail parity/replay/rows_1: 54 of 256 words differ from the replay of libm, at most 1 ulp
