@@ -112,12 +112,24 @@ assay_code assay_report_write(sqlite3 *db, int64_t run_id, assay_report_format f
     return code;
 }
 
+/* `svg` on white paper: the ink is black, and a page that shows the file may be dark. (Inside the HTML report
+ * the ink follows the page instead.) */
+static const char *on_paper(const report_model *model, const char *svg) {
+    static const char none[] = "fill=\"none\"";
+    const char *canvas = strstr(svg, "<g id=\"gnuplot_canvas\"");
+    const char *fill = canvas == NULL ? NULL : strstr(canvas, none);
+    return fill == NULL ? svg
+                        : report_printf(model->arena, "%.*sfill=\"#fff\"%s", (int)(fill - svg), svg,
+                                        fill + sizeof none - 1);
+}
+
 static assay_code write_figures(const report_model *model, const report_figures *figures,
                                 const char *directory, assay_error *error) {
     for (size_t i = 0; i < figures->count; i++) {
         const report_figure *f = &figures->items[i];
-        assay_code code = report_file_write(report_printf(model->arena, "%s/%s.svg", directory, f->id),
-                                            f->wide_svg, f->wide_bytes, error);
+        const char *svg = on_paper(model, f->wide_svg);
+        assay_code code = report_file_write(report_printf(model->arena, "%s/%s.svg", directory, f->id), svg,
+                                            strlen(svg), error);
         if (code == ASSAY_CODE_OK) {
             code = report_file_write(report_printf(model->arena, "%s/%s.png", directory, f->id), f->png,
                                      f->png_bytes, error);

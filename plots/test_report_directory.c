@@ -125,6 +125,7 @@ Test(report_directory, everything_is_there) {
     free(md);
     char *svg = slurp(at("out/latency.svg"), &bytes);
     cr_assert_not_null(strstr(svg, "AMD EPYC"));
+    cr_assert_not_null(strstr(svg, "fill=\"#fff\""), "black ink needs paper on a dark page");
     cr_assert_not_null(strstr(svg, "227fd9f0c1b2"));
     cr_assert_not_null(strstr(svg, "time per call [\xc2\xb5s]"));
     free(svg);
