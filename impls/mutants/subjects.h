@@ -13,7 +13,7 @@
  *             incomplete  nothing fails, but the run is not certified
  *             unloadable  the run is refused before it starts
  *             clean       every suite passes
- *   source    where the fault comes from: Bnn = seeded-defects.md, h3 n = facts/h3.md section n, else ours
+ *   source    where the fault comes from, explained in SOURCES.md
  *   text      the fault in one line
  */
 #ifndef ASSAY_MUTANTS_SUBJECTS_H
