@@ -1,4 +1,4 @@
-/* provenance.h - collects what design section 12 asks for about this machine, this build and the candidate's
+/* provenance.h - collects what a verdict depends on: this machine, this build and the candidate's
  * tree. */
 #ifndef ASSAY_PROVENANCE_H
 #define ASSAY_PROVENANCE_H

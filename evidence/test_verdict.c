@@ -1,4 +1,4 @@
-/* The rule of design section 10, case by case, through the store. */
+/* The rule of verdicts, case by case, through the store. */
 #include "test_common.h"
 
 #include <criterion/criterion.h>

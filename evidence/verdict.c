@@ -1,4 +1,4 @@
-/* verdict.c - the rule of design section 10 as a function of rows. It reads plan, outcomes and provenance
+/* verdict.c - the rule of verdicts as a function of rows. It reads plan, outcomes and provenance
  * only, never a stored state, so that run_end and verify get the same answer from the same evidence. */
 #include "store_internal.h"
 #include "text.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a relation owes (design section 6). */
+/* What a relation owes. */
 typedef enum owes { OWES_BYTES, OWES_TOLERANCE, OWES_EXACT, OWES_NOTHING } owes;
 
 static const struct {

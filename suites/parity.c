@@ -1,6 +1,6 @@
 /* parity.c - bytes of the candidate against the replay of the lineage it claims, and against a baseline.
  *
- * Which promise a comparison serves follows from what varies (design section 6): same lineage owes bytes
+ * Which promise a comparison serves follows from what varies: same lineage owes bytes
  * (promise parity), another lineage is measured (promise cross_lineage_parity), the same file on both sides
  * proves nothing. A candidate that claims no lineage owes no bits: its parity checks are planned as optional
  * and end `unsupported`, so that its other promises can still be certified. */

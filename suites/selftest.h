@@ -1,4 +1,4 @@
-/* selftest.h - the harness proves itself (design section 16): every broken implementation of impls/mutants
+/* selftest.h - the harness proves itself: every broken implementation of impls/mutants
  * goes through the ordinary suites and must be refused by the suite meant for it, every correct variant must
  * pass all of them, and a few faults of the harness itself are tried on its own parts.
  *

@@ -38,7 +38,7 @@
 typedef struct assay_suite assay_suite;
 typedef struct assay_context assay_context;
 
-/* A fully specified input (design section 2). */
+/* A fully specified input. */
 typedef struct assay_case {
     char name[64];
     assay_attrs attrs; /* width, max_period, check_range, ... */

@@ -1,4 +1,4 @@
-/* compare.h - comparison of results: bit classes first, numbers second (design section 9).
+/* compare.h - comparison of results: bit classes first, numbers second.
  *
  * No function here uses `<` on a value that may be NaN. Every accumulator counts the elements it judged; zero
  * judged elements are the caller's error (`assay_parity_ok` and `assay_accuracy_ok` refuse them).
@@ -80,8 +80,7 @@ typedef struct assay_accuracy {
     uint64_t correctly_rounded; /* byte-equal to golden rounded to nearest even (-0/+0 distinguished) */
     uint64_t near_ties;         /* goldens within 2^-20 ulp of a rounding tie, settled by `settle` */
     double max_abs, max_golden; /* max |got-golden|, max |golden| over comparable elements */
-    double max_ulp,
-        sum_ulp; /* accuracy ulp, design section 9; max_ulp is +inf when anything is not comparable */
+    double max_ulp, sum_ulp;    /* accuracy ulp; max_ulp is +inf when anything is not comparable */
     double sum_sq_err, sum_sq_golden;
     double sum_x, sum_y, sum_xx, sum_yy, sum_xy; /* for the correlation; x = got, y = golden */
     uint64_t first_outside;                      /* index; valid when outside > 0 */

@@ -1,4 +1,4 @@
-/* digest.h - the digest of outputs (design section 9), specified with test vectors in harness/DIGEST.md.
+/* digest.h - the digest of outputs, specified with test vectors in harness/DIGEST.md.
  *
  * A tile is ASSAY_TILE_ROWS consecutive rows (the last tile of an interval may be shorter). A row of W 32-bit
  * words is padded with a zero word to an even count and read as pairs: x = word[2j] | word[2j+1] << 32. With

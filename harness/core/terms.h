@@ -1,4 +1,4 @@
-/* terms.h - the words of design section 2, 6 and 10 as tables: each list yields enum, text and help. */
+/* terms.h - the words of outcomes, states and verdicts as tables: each list yields enum, text and help. */
 #ifndef ASSAY_TERMS_H
 #define ASSAY_TERMS_H
 

@@ -1,4 +1,4 @@
-/* worker.h - the judge's end of a worker process (design section 4, harness/PROTOCOL.md).
+/* worker.h - the judge's end of a worker process (harness/PROTOCOL.md).
  *
  * The judge never loads a candidate. It starts `assay worker` (native adapters) or the adapter's own program
  * (external adapters), both over the same protocol, and survives whatever happens there: crash, exit, hang
