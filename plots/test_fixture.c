@@ -101,7 +101,7 @@ static void begin_run(fixture *f, int run, const char *kind, const char *impl, c
         {"assay.flags", "-O2 -ffp-contract=off -fno-math-errno"},
         {"candidate.commit", "227fd9f0c1b2a3948576deadbeef0123456789ab"},
         {"candidate.dirty", "no"},
-        {"candidate.source", "/work/main"},
+        {"candidate.source", "/home/user/assay"},
         {"cpu.model", "AMD EPYC 9J14 96-Core Processor"},
         {"cpu.count", "2"},
         {"cpu.features", "avx avx2 fma avx512f avx512dq avx512bw avx512vl"},
