@@ -68,8 +68,8 @@ typedef struct assay_plan {
 } assay_plan;
 
 /* Appends a zeroed check with suite, promise and formatted name set; required = the contract's promise is
- * required; strength SAMPLED. Returns NULL when the contract has no such promise (then the suite skips the
- * check). */
+ * required; strength SAMPLED. Returns NULL when a check of that name is planned already (names specify the
+ * case), or when the contract has no such promise (then the suite skips the check). */
 assay_check *assay_plan_add(assay_plan *plan, const assay_context *context, const assay_suite *suite,
                             const char *promise, const char *name_format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -106,3 +106,9 @@ $ ls
 > out
 > two.db
 ? 0
+# A seed that the contract uses too plans each case once.
+$ for s in 3 4 5; do assay run --op timestep_sinusoid_h3 --impl reference_c --tier quick --seed $s --check 'gradients/golden/f32_257x256*' --quiet > /dev/null; echo $?; done
+> 3
+> 3
+> 3
+? 0
