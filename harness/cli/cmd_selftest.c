@@ -142,7 +142,7 @@ static assay_code run(const cli_args *args, assay_error *error) {
     }
     if (subjects != NULL &&
         assay_store_open(subjects, ASSAY_STORE_WRITE, &o.subjects, error) != ASSAY_CODE_OK) {
-        assay_store_close(store);
+        cli_close_store(args, store, existed);
         return error->code;
     }
     o.repetitions = (unsigned)repetitions;

@@ -15,3 +15,8 @@ $ assay selftest --only null_zeros --quiet > out; echo $?; grep -E '^null_zeros'
 $ assay verify assay.db
 > assay.db: 2 runs, N rows, 0 problems
 ? 0
+# A database for subjects that cannot be opened leaves no other one behind.
+$ assay selftest --only null_zeros --subjects-db missing/x.db --db refused.db --quiet; ls refused.db 2> /dev/null || echo none
+> none
+! assay: evidence database 'missing/x.db' cannot be created: No such file or directory
+? 0
