@@ -2,7 +2,7 @@
  *
  * It shares its address space with the candidate and is therefore not trusted by the judge. Nothing that the
  * candidate changes (MXCSR, signal handlers, threads, limits) is repaired between calls. */
-#include "clock.h"
+#include "device.h"
 #include "host_adapter.h"
 #include "host_space.h"
 #include "protocol.h"
@@ -18,6 +18,7 @@
 
 #define EXIT_PROTOCOL 2
 #define EXIT_MAPPING  4
+#define EXIT_DEVICE   5
 
 typedef struct operator_state {
     bool prepared;
@@ -35,13 +36,12 @@ typedef struct host {
     char message[256]; /* the candidate's text of the current call */
 } host;
 
-/* One invocation, prepared so that it can run on any thread. */
+/* One run, prepared so that it can go to any thread. */
 typedef struct invocation {
-    assay_entry entry;
-    const assay_call *call;
-    int64_t repeat;
-    assay_status status;
-    uint64_t ns;
+    assay_host_space *space;
+    assay_host_run run;
+    bool good;
+    assay_error error;
 } invocation;
 
 static bool send_line(host *h) {
@@ -77,19 +77,11 @@ static bool receive(host *h, assay_message *message) {
 
 static void *invoke(void *context) {
     invocation *v = context;
-    const uint64_t start = assay_clock_ns();
-    for (int64_t i = 0; i < v->repeat; i++) {
-        v->status = v->entry(v->call);
-        if (v->status != ASSAY_OK) {
-            break;
-        }
-    }
-    v->ns = assay_clock_ns() - start;
+    v->good = v->space->run(v->space, &v->run, &v->error);
     return NULL;
 }
 
 static assay_status run_invocation(host *h, invocation *v, bool other_thread) {
-    assay_error error = {0};
     if (!other_thread) {
         (void)invoke(v);
     } else {
@@ -99,16 +91,21 @@ static assay_status run_invocation(host *h, invocation *v, bool other_thread) {
             return ASSAY_INTERNAL;
         }
     }
-    if (!h->space->finish(h->space, &error)) {
-        (void)snprintf(h->message, sizeof h->message, "%.200s", error.text);
-        return ASSAY_DEVICE_ERROR;
+    if (!v->good) {
+        if (v->error.code == ASSAY_CODE_INTERNAL) {
+            /* The device context of this process is lost: a fresh process has a new one. */
+            (void)fprintf(stderr, "%s\n", v->error.text);
+            _exit(EXIT_DEVICE);
+        }
+        (void)snprintf(h->message, sizeof h->message, "%.200s", v->error.text);
+        return v->error.code == ASSAY_CODE_INCOMPLETE ? ASSAY_UNSUPPORTED : ASSAY_DEVICE_ERROR;
     }
-    if ((unsigned)v->status > ASSAY_INTERNAL) {
+    if ((unsigned)v->run.status > ASSAY_INTERNAL) {
         (void)snprintf(h->message, sizeof h->message, "the adapter returned %d, which is no status",
-                       (int)v->status);
+                       (int)v->run.status);
         return ASSAY_INTERNAL;
     }
-    return v->status;
+    return v->run.status;
 }
 
 /* Builds the DLTensors of one list; a null tensor becomes a NULL pointer. */
@@ -153,7 +150,7 @@ static const assay_operator *ready(host *h, const assay_message *m, void **state
     return NULL;
 }
 
-static assay_status run_call(host *h, assay_message *m, uint64_t *ns) {
+static assay_status run_call(host *h, assay_message *m, assay_host_run *took) {
     DLTensor inputs[ASSAY_MAX_TENSORS], outputs[ASSAY_MAX_TENSORS];
     DLTensor *input_pointers[ASSAY_MAX_TENSORS], *output_pointers[ASSAY_MAX_TENSORS];
     assay_status status = ASSAY_OK;
@@ -175,21 +172,24 @@ static assay_status run_call(host *h, assay_message *m, uint64_t *ns) {
     }
     build(h, m->inputs, m->input_count, inputs, input_pointers);
     build(h, m->outputs, m->output_count, outputs, output_pointers);
-    const assay_call call = {.struct_bytes = sizeof call,
-                             .attrs = m->attrs,
-                             .attr_count = m->attr_count,
-                             .inputs = (const DLTensor *const *)input_pointers,
-                             .input_count = m->input_count,
-                             .outputs = output_pointers,
-                             .output_count = m->output_count,
-                             .stream = h->space->stream(h->space),
-                             .state = state,
-                             .message = h->message,
-                             .message_bytes = sizeof h->message};
-    invocation v = {m->backward ? o->backward : o->forward, &call, m->repeat, ASSAY_INTERNAL, 0};
+    assay_call call = {.struct_bytes = sizeof call,
+                       .attrs = m->attrs,
+                       .attr_count = m->attr_count,
+                       .inputs = (const DLTensor *const *)input_pointers,
+                       .input_count = m->input_count,
+                       .outputs = output_pointers,
+                       .output_count = m->output_count,
+                       .state = state,
+                       .message = h->message,
+                       .message_bytes = sizeof h->message};
+    invocation v = {.space = h->space,
+                    .run = {.entry = m->backward ? o->backward : o->forward,
+                            .call = &call,
+                            .message = m,
+                            .status = ASSAY_INTERNAL}};
     status = run_invocation(h, &v, m->other_thread);
     h->message[sizeof h->message - 1] = '\0';
-    *ns = v.ns;
+    *took = v.run;
     return status;
 }
 
@@ -197,11 +197,11 @@ static assay_status run_call(host *h, assay_message *m, uint64_t *ns) {
 static int serve(host *h) {
     assay_message m;
     while (receive(h, &m)) {
-        uint64_t ns = 0;
+        assay_host_run took = {0};
         if (m.type == ASSAY_MESSAGE_CALL) {
             h->message[0] = '\0';
-            const assay_status status = run_call(h, &m, &ns);
-            assay_write_result(&h->line, m.id, status, h->message, ns);
+            const assay_status status = run_call(h, &m, &took);
+            assay_write_result(&h->line, m.id, status, h->message, took.ns, took.device_ns, took.peak_bytes);
         } else if (m.type == ASSAY_MESSAGE_PING) {
             assay_write_plain(&h->line, ASSAY_MESSAGE_PONG, m.id);
         } else {
@@ -217,6 +217,22 @@ static int serve(host *h) {
     return EXIT_PROTOCOL;
 }
 
+/* The memory space that the adapter wants. */
+static assay_host_space *open_space(const host *h, const assay_message *judge, assay_error *error) {
+    if (h->info->memory == ASSAY_MEMORY_HOST) {
+        return assay_host_space_open(ASSAY_ARENA_FD, (size_t)judge->arena_bytes, (size_t)judge->page_bytes,
+                                     error);
+    }
+    if (judge->device == NULL) {
+        (void)assay_fail(error, ASSAY_CODE_USAGE, "wants CUDA memory: use --device cuda:N");
+        return NULL;
+    }
+    const assay_device_plugin *plugin = assay_device_plugin_load(error);
+    return plugin == NULL
+               ? NULL
+               : plugin->space_open(assay_device_ordinal(judge->device), (size_t)judge->page_bytes, error);
+}
+
 /* Loads the adapter and opens its memory space; the hello (new reference) says how that went. */
 static json_t *introduce(host *h, const char *path, const assay_message *judge, assay_error *error) {
     if (judge->protocol != ASSAY_PROTOCOL_VERSION) {
@@ -228,13 +244,8 @@ static json_t *introduce(host *h, const char *path, const assay_message *judge, 
     if (h->info == NULL) {
         return NULL;
     }
-    if (h->info->memory != ASSAY_MEMORY_HOST) {
-        (void)assay_fail(error, ASSAY_CODE_USAGE, "wants CUDA memory, which this build does not offer");
-        return NULL;
-    }
     h->operators = calloc(h->info->operator_count, sizeof *h->operators);
-    h->space =
-        assay_host_space_open(ASSAY_ARENA_FD, (size_t)judge->arena_bytes, (size_t)judge->page_bytes, error);
+    h->space = open_space(h, judge, error);
     if (h->operators == NULL || h->space == NULL) {
         return NULL;
     }

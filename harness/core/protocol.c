@@ -10,8 +10,9 @@ typedef enum field_kind { TEXT, ID, NATURAL, POSITIVE, BOOLEAN, ARRAY, ANY } fie
 typedef enum field_use {
     REQUIRED,
     OPTIONAL,
-    PARKED
-} field_use; /* PARKED: required, `finish` reads the value */
+    PARKED,
+    SPARE
+} field_use; /* PARKED: required, SPARE: optional; `finish` reads the value of both */
 
 /* One key of a message. `at` is the offset of the value in assay_message, or in `parked`: const char *,
  * int64_t, bool or const json_t *. */
@@ -49,6 +50,7 @@ const char *assay_message_text(assay_message_type type) {
 static const field hello_judge_fields[] = {{"protocol", AT(protocol), NATURAL, REQUIRED},
                                            {"arena_bytes", AT(arena_bytes), POSITIVE, REQUIRED},
                                            {"page_bytes", AT(page_bytes), POSITIVE, REQUIRED},
+                                           {"device", AT(device), TEXT, OPTIONAL},
                                            {0}};
 static const field hello_worker_fields[] = {
     {"protocol", AT(protocol), NATURAL, REQUIRED}, {"name", AT(name), TEXT, REQUIRED},
@@ -66,10 +68,18 @@ static const field call_fields[] = {{"id", AT(id), ID, REQUIRED},
                                     {"attrs", PARK(attrs), ANY, PARKED},
                                     {"inputs", PARK(inputs), ANY, PARKED},
                                     {"outputs", PARK(outputs), ANY, PARKED},
+                                    {"arena", AT(arena), TEXT, OPTIONAL},
+                                    {"arena_bytes", AT(arena_size), POSITIVE, OPTIONAL},
+                                    {"stream", PARK(stream), TEXT, SPARE},
+                                    {"delay_us", AT(delay_us), POSITIVE, OPTIONAL},
+                                    {"graph", AT(graph), POSITIVE, OPTIONAL},
+                                    {"peak", AT(peak), BOOLEAN, OPTIONAL},
                                     {0}};
 static const field result_fields[] = {{"id", AT(id), ID, REQUIRED},
                                       {"message", AT(text), TEXT, REQUIRED},
                                       {"ns", AT(ns), NATURAL, REQUIRED},
+                                      {"device_ns", AT(device_ns), NATURAL, OPTIONAL},
+                                      {"peak_bytes", AT(peak_bytes), NATURAL, OPTIONAL},
                                       {"status", PARK(status), TEXT, PARKED},
                                       {0}};
 static const field id_fields[] = {{"id", AT(id), ID, REQUIRED}, {0}};
@@ -90,7 +100,7 @@ static bool is_id(const char *text) {
 }
 
 static bool read_field(parse *p, const field *f, const json_t *value) {
-    char *target = (f->use == PARKED ? (char *)&p->parked : (char *)p->m) + f->at;
+    char *target = (f->use >= PARKED ? (char *)&p->parked : (char *)p->m) + f->at;
     switch (f->kind) {
     case TEXT:
     case ID:
@@ -131,7 +141,7 @@ static bool read_fields(parse *p, const field *fields, size_t *seen) {
     for (const field *f = fields; f->key != NULL; f++) {
         const json_t *value = json_object_get(p->m->root, f->key);
         if (value == NULL) {
-            if (f->use != OPTIONAL) {
+            if (f->use != OPTIONAL && f->use != SPARE) {
                 return assay_parse_fault(p, f->key, "is missing");
             }
             continue;

@@ -13,17 +13,19 @@
 
 #include <jansson.h>
 
-#define ASSAY_PROTOCOL_VERSION 1
-#define ASSAY_LINE_BYTES       65536u /* longest line, newline included */
-#define ASSAY_MAX_TENSORS      16
-#define ASSAY_MAX_ATTRS        16
-#define ASSAY_MAX_OPERATORS    64
-#define ASSAY_MAX_KNOBS        64
-#define ASSAY_MAX_NAME         127u  /* bytes of a name, version, lineage, operator or knob text */
-#define ASSAY_MAX_DESCRIPTION  1023u /* bytes of a description */
-#define ASSAY_MAX_REPEAT       1000000000
-#define ASSAY_SOCKET_FD        3
-#define ASSAY_ARENA_FD         4
+#define ASSAY_PROTOCOL_VERSION    1
+#define ASSAY_LINE_BYTES          65536u /* longest line, newline included */
+#define ASSAY_MAX_TENSORS         16
+#define ASSAY_MAX_ATTRS           16
+#define ASSAY_MAX_OPERATORS       64
+#define ASSAY_MAX_KNOBS           64
+#define ASSAY_MAX_NAME            127u  /* bytes of a name, version, lineage, operator or knob text */
+#define ASSAY_MAX_DESCRIPTION     1023u /* bytes of a description */
+#define ASSAY_MAX_REPEAT          1000000000
+#define ASSAY_MAX_DELAY_US        10000000
+#define ASSAY_DEVICE_HANDLE_BYTES 64 /* cudaIpcMemHandle_t */
+#define ASSAY_SOCKET_FD           3
+#define ASSAY_ARENA_FD            4
 
 /* X(enumerator, type text, role text or NULL, sender): every message. `hello` is told apart by its role. */
 #define ASSAY_MESSAGE_LIST(X)                                                                                \
@@ -41,6 +43,29 @@ typedef enum assay_message_type {
 #undef X
         ASSAY_MESSAGE_COUNT
 } assay_message_type;
+
+/* X(enumerator, text, meaning): the stream that a CUDA candidate is given. */
+#define ASSAY_STREAM_LIST(X)                                                                                 \
+    X(ASSAY_STREAM_OWN, "own", "a non-blocking stream of the worker host, the same for all calls")           \
+    X(ASSAY_STREAM_OTHER, "other", "another non-blocking stream, made for this call")                        \
+    X(ASSAY_STREAM_LEGACY, "legacy", "the legacy default stream, cudaStreamLegacy")                          \
+    X(ASSAY_STREAM_PER_THREAD, "per_thread", "the per-thread default stream, cudaStreamPerThread")
+
+typedef enum assay_stream_kind {
+#define X(id, text, meaning) id,
+    ASSAY_STREAM_LIST(X)
+#undef X
+        ASSAY_STREAM_COUNT
+} assay_stream_kind;
+
+/* What a call to a worker with CUDA memory says beyond an ordinary one. All zero: the ordinary way. */
+typedef struct assay_device_call {
+    const uint8_t *arena_handle; /* ASSAY_DEVICE_HANDLE_BYTES of the device arena */
+    size_t arena_bytes;
+    assay_stream_kind stream;
+    unsigned delay_us, graph;
+    bool peak;
+} assay_device_call;
 
 /* A tensor of a call. `null` stands for a null argument; then nothing else is set. Offsets are into the
  * arena. */
@@ -63,7 +88,8 @@ typedef struct assay_message {
     const char *id; /* call, result, ping, pong: 16 lower-case hex digits */
     /* hello */
     int64_t protocol, arena_bytes, page_bytes;
-    const char *error; /* worker: why it cannot serve; NULL when it can */
+    const char *device; /* judge: "cuda:N" when the run is on a GPU; NULL otherwise */
+    const char *error;  /* worker: why it cannot serve; NULL when it can */
     const char *name, *version, *description, *lineage;
     assay_memory memory;
     bool guards;
@@ -77,10 +103,18 @@ typedef struct assay_message {
     size_t input_count, output_count;
     int64_t repeat;
     bool other_thread;
+    /* call of a worker with CUDA memory */
+    const char *arena;        /* handle of the device arena: 128 lower-case hex digits; NULL on the host */
+    int64_t arena_size;       /* its bytes */
+    assay_stream_kind stream; /* which stream the candidate gets */
+    int64_t delay_us;         /* > 0: the inputs arrive on that stream so much later */
+    int64_t graph;            /* > 0: the calls are captured, and the graph is launched so often */
+    bool peak;                /* device memory is watched during the call */
     /* result */
     assay_status status;
     const char *text; /* the adapter's message */
     int64_t ns;
+    int64_t device_ns, peak_bytes; /* 0 when absent */
 } assay_message;
 
 /* Parses one line of n bytes (without its newline). On success *message is filled and must be freed. On
@@ -100,14 +134,15 @@ typedef struct assay_line {
 } assay_line;
 
 /* Each writes one whole message into an empty line. */
-void assay_write_hello_judge(assay_line *line, size_t arena_bytes, size_t page_bytes);
+void assay_write_hello_judge(assay_line *line, size_t arena_bytes, size_t page_bytes, const char *device);
+/* `device` is NULL for a worker with host memory. */
 void assay_write_call(assay_line *line, const char *id, const char *op, bool backward,
                       const assay_attr *attrs, size_t attr_count, const assay_tensor *const *inputs,
                       size_t input_count, const assay_tensor *const *outputs, size_t output_count,
-                      unsigned repeat, bool other_thread);
+                      unsigned repeat, bool other_thread, const assay_device_call *device);
 /* `message` may hold any bytes: what is not UTF-8 becomes '?'. */
 void assay_write_result(assay_line *line, const char *id, assay_status status, const char *message,
-                        uint64_t ns);
+                        uint64_t ns, uint64_t device_ns, uint64_t peak_bytes);
 /* Messages that hold nothing but a type and, when not NULL, an id: ping, pong, exit. */
 void assay_write_plain(assay_line *line, assay_message_type type, const char *id);
 /* Any JSON object (hello of a worker). */

@@ -109,6 +109,34 @@ static bool read_tensors(parse *p, const char *key, const json_t *array, assay_w
     return true;
 }
 
+/* The fields of a call to a worker with CUDA memory. */
+static bool read_device(parse *p) {
+    static const char *const streams[] = {
+#define X(id, text, meaning) text,
+        ASSAY_STREAM_LIST(X)
+#undef X
+    };
+    const char *arena = p->m->arena;
+    if ((arena != NULL) != (p->m->arena_size > 0) ||
+        (arena != NULL && (strlen(arena) != 2 * ASSAY_DEVICE_HANDLE_BYTES ||
+                           strspn(arena, "0123456789abcdef") != 2 * ASSAY_DEVICE_HANDLE_BYTES))) {
+        return assay_parse_fault(p, "arena", "must be 128 lower-case hex digits and come with arena_bytes");
+    }
+    if (p->m->delay_us > ASSAY_MAX_DELAY_US || p->m->graph > ASSAY_MAX_REPEAT) {
+        return assay_parse_fault(p, p->m->graph > ASSAY_MAX_REPEAT ? "graph" : "delay_us", "is too large");
+    }
+    if (p->parked.stream == NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < ASSAY_STREAM_COUNT; i++) {
+        if (strcmp(streams[i], p->parked.stream) == 0) {
+            p->m->stream = (assay_stream_kind)i;
+            return true;
+        }
+    }
+    return assay_parse_fault(p, "stream", "must be own, other, legacy or per_thread");
+}
+
 bool assay_parse_call(parse *p) {
     p->m->backward = strcmp(p->parked.pass, "backward") == 0;
     if (!p->m->backward && strcmp(p->parked.pass, "forward") != 0) {
@@ -117,6 +145,7 @@ bool assay_parse_call(parse *p) {
     if (p->m->repeat > ASSAY_MAX_REPEAT) {
         return assay_parse_fault(p, "repeat", "is too large");
     }
-    return read_attrs(p) && read_tensors(p, "inputs", p->parked.inputs, p->m->inputs, &p->m->input_count) &&
+    return read_device(p) && read_attrs(p) &&
+           read_tensors(p, "inputs", p->parked.inputs, p->m->inputs, &p->m->input_count) &&
            read_tensors(p, "outputs", p->parked.outputs, p->m->outputs, &p->m->output_count);
 }

@@ -7,7 +7,7 @@
 /* Values that need a second look are first parked here. */
 typedef struct parked {
     const json_t *attrs, *inputs, *outputs;
-    const char *pass, *status, *memory;
+    const char *pass, *status, *memory, *stream;
 } parked;
 
 typedef struct parse {

@@ -3,6 +3,8 @@
  * Calls and results are written directly, not through a JSON tree: they are on the path of every call. */
 #include "protocol.h"
 
+#include "digest.h"
+
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -148,20 +150,54 @@ static void put_attr(assay_line *line, const assay_attr *a) {
     line->failed = true;
 }
 
-void assay_write_hello_judge(assay_line *line, size_t arena_bytes, size_t page_bytes) {
+void assay_write_hello_judge(assay_line *line, size_t arena_bytes, size_t page_bytes, const char *device) {
     put_raw(line, "{\"type\":\"hello\",\"role\":\"judge\",\"protocol\":");
     put_int(line, ASSAY_PROTOCOL_VERSION);
     put_raw(line, ",\"arena_bytes\":");
     put_int(line, (int64_t)arena_bytes);
     put_raw(line, ",\"page_bytes\":");
     put_int(line, (int64_t)page_bytes);
+    if (device != NULL) {
+        put_raw(line, ",\"device\":");
+        put_text(line, device, false);
+    }
     put_raw(line, "}\n");
+}
+
+static void put_device(assay_line *line, const assay_device_call *d) {
+    static const char *const streams[] = {
+#define X(id, text, meaning) text,
+        ASSAY_STREAM_LIST(X)
+#undef X
+    };
+    char hex[2 * ASSAY_DEVICE_HANDLE_BYTES + 1];
+    assay_hex(d->arena_handle, ASSAY_DEVICE_HANDLE_BYTES, hex);
+    put_raw(line, ",\"arena\":\"");
+    put_raw(line, hex);
+    put_raw(line, "\",\"arena_bytes\":");
+    put_int(line, (int64_t)d->arena_bytes);
+    if (d->stream != ASSAY_STREAM_OWN) {
+        put_raw(line, ",\"stream\":\"");
+        put_raw(line, streams[d->stream]);
+        put_raw(line, "\"");
+    }
+    if (d->delay_us > 0) {
+        put_raw(line, ",\"delay_us\":");
+        put_int(line, d->delay_us);
+    }
+    if (d->graph > 0) {
+        put_raw(line, ",\"graph\":");
+        put_int(line, d->graph);
+    }
+    if (d->peak) {
+        put_raw(line, ",\"peak\":true");
+    }
 }
 
 void assay_write_call(assay_line *line, const char *id, const char *op, bool backward,
                       const assay_attr *attrs, size_t attr_count, const assay_tensor *const *inputs,
                       size_t input_count, const assay_tensor *const *outputs, size_t output_count,
-                      unsigned repeat, bool other_thread) {
+                      unsigned repeat, bool other_thread, const assay_device_call *device) {
     put_raw(line, "{\"type\":\"call\",\"id\":\"");
     put_raw(line, id);
     put_raw(line, "\",\"op\":");
@@ -177,11 +213,15 @@ void assay_write_call(assay_line *line, const char *id, const char *op, bool bac
     put_tensors(line, ",\"outputs\":[", outputs, output_count);
     put_raw(line, ",\"repeat\":");
     put_int(line, repeat);
-    put_raw(line, other_thread ? ",\"other_thread\":true}\n" : ",\"other_thread\":false}\n");
+    put_raw(line, other_thread ? ",\"other_thread\":true" : ",\"other_thread\":false");
+    if (device != NULL) {
+        put_device(line, device);
+    }
+    put_raw(line, "}\n");
 }
 
 void assay_write_result(assay_line *line, const char *id, assay_status status, const char *message,
-                        uint64_t ns) {
+                        uint64_t ns, uint64_t device_ns, uint64_t peak_bytes) {
     put_raw(line, "{\"type\":\"result\",\"id\":\"");
     put_raw(line, id);
     put_raw(line, "\",\"status\":\"");
@@ -190,6 +230,14 @@ void assay_write_result(assay_line *line, const char *id, assay_status status, c
     put_text(line, message, true);
     put_raw(line, ",\"ns\":");
     put_int(line, (int64_t)ns);
+    if (device_ns > 0) {
+        put_raw(line, ",\"device_ns\":");
+        put_int(line, (int64_t)device_ns);
+    }
+    if (peak_bytes > 0) {
+        put_raw(line, ",\"peak_bytes\":");
+        put_int(line, (int64_t)peak_bytes);
+    }
     put_raw(line, "}\n");
 }
 
