@@ -57,7 +57,7 @@ Test(protocol, call_round_trip) {
     const assay_tensor *inputs[] = {&t, NULL}, *outputs[] = {NULL, &t};
     assay_line line = empty_line();
     assay_message m;
-    assay_write_call(&line, "00ff00ff00ff00ff", "op", true, attrs, 9, inputs, 2, outputs, 2, 7, true);
+    assay_write_call(&line, "00ff00ff00ff00ff", "op", true, attrs, 9, inputs, 2, outputs, 2, 7, true, NULL);
     cr_assert(!line.failed);
     cr_assert_eq(line.bytes[line.used - 1], '\n');
     parse(line.bytes, line.used - 1, &m);
@@ -87,7 +87,7 @@ Test(protocol, call_round_trip) {
 Test(protocol, result_repairs_text) {
     assay_line line = empty_line();
     assay_message m;
-    assay_write_result(&line, "00ff00ff00ff00ff", ASSAY_DEVICE_ERROR, "\xff\"\\\x01 ok", 123);
+    assay_write_result(&line, "00ff00ff00ff00ff", ASSAY_DEVICE_ERROR, "\xff\"\\\x01 ok", 123, 0, 0);
     parse(line.bytes, line.used - 1, &m);
     cr_assert_str_eq(m.text, "?\"\\\x01 ok");
     cr_assert(m.status == ASSAY_DEVICE_ERROR && m.ns == 123);
@@ -240,7 +240,7 @@ Test(protocol, too_long) {
     static char text[ASSAY_LINE_BYTES];
     memset(text, 'a', sizeof text - 1);
     const assay_attr attr = {.name = "s", .type = ASSAY_ATTR_STRING, .s = text};
-    assay_write_call(&line, "00ff00ff00ff00ff", "op", false, &attr, 1, NULL, 0, NULL, 0, 1, false);
+    assay_write_call(&line, "00ff00ff00ff00ff", "op", false, &attr, 1, NULL, 0, NULL, 0, 1, false, NULL);
     cr_assert(line.failed);
 }
 

@@ -30,6 +30,7 @@ void assay_worker_close(assay_worker *worker) {
     }
     assay_worker_restart(worker);
     assay_process_free(&worker->process);
+    assay_mirror_release(worker, true);
     assay_arena_destroy(worker->arena);
     assay_message_free(&worker->hello);
     json_decref(worker->nothing);
@@ -76,10 +77,15 @@ static void fresh_id(char id[17]) {
 }
 
 static bool compose(assay_worker *w, const assay_call_spec *spec, assay_error *error) {
+    const bool mirrors = w->info.memory == ASSAY_MEMORY_CUDA;
+    assay_device_call device;
     if (spec->op == NULL || spec->attr_count > ASSAY_MAX_ATTRS || spec->input_count > ASSAY_MAX_TENSORS ||
         spec->output_count > ASSAY_MAX_TENSORS || spec->repeat > ASSAY_MAX_REPEAT) {
         (void)assay_fail(error, ASSAY_CODE_INTERNAL, "call: at most %d attributes and %d tensors each way",
                          ASSAY_MAX_ATTRS, ASSAY_MAX_TENSORS);
+        return false;
+    }
+    if (mirrors && !assay_mirror_send(w, spec, &device, error)) {
         return false;
     }
     fresh_id(w->id);
@@ -87,7 +93,7 @@ static bool compose(assay_worker *w, const assay_call_spec *spec, assay_error *e
     w->line.failed = false;
     assay_write_call(&w->line, w->id, spec->op, spec->backward, spec->attrs, spec->attr_count, spec->inputs,
                      spec->input_count, spec->outputs, spec->output_count,
-                     spec->repeat == 0 ? 1 : spec->repeat, spec->other_thread);
+                     spec->repeat == 0 ? 1 : spec->repeat, spec->other_thread, mirrors ? &device : NULL);
     if (w->line.failed) {
         (void)assay_fail(error, ASSAY_CODE_INTERNAL, "call of %s does not fit into a message", spec->op);
         return false;
@@ -164,6 +170,8 @@ static const char *accept_result(assay_worker *w, const char *line, size_t n, as
         reply->result = ASSAY_CALL_ANSWERED;
         reply->status = m.status;
         reply->worker_ns = (uint64_t)m.ns;
+        reply->device_ns = (uint64_t)m.device_ns;
+        reply->peak_bytes = (uint64_t)m.peak_bytes;
         (void)snprintf(reply->message, sizeof reply->message, "%s", m.text);
         assay_text_tidy(reply->message);
     }
@@ -199,7 +207,8 @@ bool assay_worker_wait(assay_worker *worker, assay_call_reply *reply, assay_erro
         memcpy(reply->reason, w->reason, sizeof reply->reason);
     }
     w->flight = FLIGHT_NONE;
-    return true;
+    return reply->result == ASSAY_CALL_LOST || w->info.memory != ASSAY_MEMORY_CUDA ||
+           assay_mirror_receive(w, error);
 }
 
 bool assay_worker_call(assay_worker *worker, const assay_call_spec *spec, assay_call_reply *reply,

@@ -9,6 +9,7 @@
 #define ASSAY_WORKER_H
 
 #include "assay/adapter.h"
+#include "device.h"
 #include "error.h"
 #include "tensor.h"
 
@@ -23,6 +24,14 @@ typedef struct assay_worker_options {
     size_t memory_limit_bytes; /* private memory the worker may map beyond the arena; 0 = 8 GiB */
     unsigned start_timeout_ms; /* 0 = 60000 */
     unsigned call_timeout_ms;  /* 0 = 30000; assay_call_spec.timeout_ms overrides */
+    /* The GPU of the run; all three or none. They must outlive the worker. Memory limits do not hold then: a
+     * CUDA context reserves far more addresses than it uses. */
+    const assay_device_plugin *plugin;
+    assay_device *device;
+    const char *device_name; /* "cuda:0" */
+    /* Runs a native adapter's host under another program, words separated by NULL at the end (a checker of
+     * memory accesses); NULL = directly. argv of the host follows these words. */
+    const char *const *wrapper;
 } assay_worker_options;
 
 /* What the adapter said of itself in `hello`; strings owned by the handle, valid until the next restart. */
@@ -42,6 +51,10 @@ assay_code assay_worker_open(const assay_worker_options *options, assay_worker *
 void assay_worker_close(assay_worker *worker);
 const assay_worker_info *assay_worker_get_info(const assay_worker *worker);
 assay_arena *assay_worker_arena(assay_worker *worker);
+/* The device arena of a worker with CUDA memory, at least as large as `bytes`; it grows when needed, and then
+ * what it held is lost. Same offsets as the host arena. NULL with an error (INCOMPLETE when memory is short).
+ */
+const assay_device_arena *assay_worker_device_arena(assay_worker *worker, size_t bytes, assay_error *error);
 bool assay_worker_offers(const assay_worker *worker, const char *op, bool backward);
 /* Ends the process (SIGKILL after a polite exit message); the next call starts a fresh one on the same arena.
  */
@@ -66,6 +79,11 @@ typedef struct assay_call_spec {
     unsigned repeat;     /* 0 or 1 = once; N = N times in a row, ns is the total (timing) */
     bool other_thread;   /* run on a freshly created thread of the worker */
     unsigned timeout_ms; /* 0 = the handle's default */
+    /* For a worker with CUDA memory only; see protocol.h. */
+    bool resident; /* the tensors are in the device arena already, and stay there: nothing is mirrored */
+    assay_stream_kind stream;
+    unsigned delay_us, graph;
+    bool peak;
 } assay_call_spec;
 
 typedef struct assay_call_reply {
@@ -75,6 +93,8 @@ typedef struct assay_call_reply {
     char reason[256];   /* why the call was lost */
     uint64_t worker_ns; /* the worker's own measurement around the adapter's function */
     uint64_t judge_ns;  /* the judge's, from send to reply */
+    uint64_t device_ns; /* device time by the worker's events; 0 on the host */
+    uint64_t peak_bytes;
 } assay_call_reply;
 
 /* One call. Returns false only for faults of the harness (error filled); everything the candidate does is in

@@ -14,11 +14,22 @@ typedef enum flight { FLIGHT_NONE, FLIGHT_SENT, FLIGHT_LOST } flight;
 struct assay_worker {
     char *adapter;
     char *self;
-    const char *argv[6];
+    const char *argv[24];
     bool external;
     size_t memory_limit_bytes;
     unsigned start_timeout_ms, call_timeout_ms;
     assay_arena *arena;
+    const assay_device_plugin *plugin;
+    assay_device *device;
+    char device_name[16];
+    assay_device_arena mirror;      /* address NULL until the first call */
+    assay_device_arena retired[48]; /* smaller ones that the running process may still have open */
+    size_t retired_count;
+    /* Segments of the call in flight that come back with its answer. */
+    struct {
+        size_t offset, bytes;
+    } mirrored[2 * ASSAY_MAX_TENSORS];
+    size_t mirrored_count;
     assay_process process;
     unsigned generation;
     assay_message hello; /* owns the texts of `info` */
@@ -31,6 +42,15 @@ struct assay_worker {
     uint64_t sent_raw_ns, deadline_ns;
     unsigned timeout_ms;
 };
+
+/* ---- worker_mirror.c ---- */
+/* Brings the call's segments to the device and fills *call. False with an error of the harness. */
+bool assay_mirror_send(assay_worker *w, const assay_call_spec *spec, assay_device_call *call,
+                       assay_error *error);
+/* Frees arenas that no process has open any more: call it while none is running. */
+void assay_mirror_release(assay_worker *w, bool all);
+/* Brings them back. */
+bool assay_mirror_receive(assay_worker *w, assay_error *error);
 
 /* Ends the process and writes "<what>: <how it ended>; stderr: <tail>" into w->reason. */
 void assay_worker_lose(assay_worker *w, unsigned patience_ms, const char *what);

@@ -112,6 +112,7 @@ static bool receive_hello(assay_worker *w, uint64_t deadline_ns) {
 
 assay_code assay_worker_start(assay_worker *w, assay_error *error) {
     const uint64_t deadline = assay_deadline_ns() + (uint64_t)w->start_timeout_ms * 1000000u;
+    assay_mirror_release(w, false);
     const assay_code code = assay_process_start(&w->process, w->argv, w->arena, w->memory_limit_bytes, error);
     if (code == ASSAY_CODE_USAGE && w->external) {
         (void)snprintf(w->reason, sizeof w->reason, "%.250s", error->text);
@@ -123,7 +124,8 @@ assay_code assay_worker_start(assay_worker *w, assay_error *error) {
     w->generation++;
     w->line.used = 0;
     w->line.failed = false;
-    assay_write_hello_judge(&w->line, assay_arena_bytes(w->arena), (size_t)sysconf(_SC_PAGESIZE));
+    assay_write_hello_judge(&w->line, assay_arena_bytes(w->arena), (size_t)sysconf(_SC_PAGESIZE),
+                            w->plugin == NULL ? NULL : w->device_name);
     if (!assay_process_send(&w->process, &w->line, deadline)) {
         assay_worker_lose(w, DYING_PATIENCE_MS, "does not take the judge's hello");
         return ASSAY_CODE_REFUSED;
@@ -146,6 +148,13 @@ static assay_code prepare_handle(assay_worker *w, const assay_worker_options *o,
     if (w->adapter == NULL || w->self == NULL || w->line.bytes == NULL || w->nothing == NULL) {
         return assay_fail(error, ASSAY_CODE_INTERNAL, "opening %s: %s", o->adapter, strerror(errno));
     }
+    for (const char *const *word = o->wrapper; !w->external && word != NULL && *word != NULL; word++) {
+        if (n + 5 > sizeof w->argv / sizeof *w->argv) {
+            return assay_fail(error, ASSAY_CODE_INTERNAL, "opening %s: the wrapper has too many words",
+                              o->adapter);
+        }
+        w->argv[n++] = *word;
+    }
     if (!w->external) {
         w->argv[n++] = w->self;
         w->argv[n++] = "worker";
@@ -153,6 +162,12 @@ static assay_code prepare_handle(assay_worker *w, const assay_worker_options *o,
     }
     w->argv[n] = w->adapter;
     w->memory_limit_bytes = o->memory_limit_bytes == 0 ? DEFAULT_MEMORY_BYTES : o->memory_limit_bytes;
+    w->plugin = o->plugin;
+    w->device = o->device;
+    if (o->plugin != NULL) {
+        w->memory_limit_bytes = 0; /* none */
+        (void)snprintf(w->device_name, sizeof w->device_name, "%s", o->device_name);
+    }
     w->start_timeout_ms = o->start_timeout_ms == 0 ? DEFAULT_START_MS : o->start_timeout_ms;
     w->call_timeout_ms = o->call_timeout_ms == 0 ? DEFAULT_CALL_MS : o->call_timeout_ms;
     if (!assay_process_init(&w->process, error)) {
