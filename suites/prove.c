@@ -71,6 +71,12 @@ static void record_details(prove_state *p, const assay_segment *segment, prove_k
     } else if (kind == PROVE_ACCURACY) {
         assay_record_accuracy(&p->runner.context, &check, &segment->accuracy);
     }
+    if (kind == PROVE_DIGEST && p->runner.context.device != NULL) {
+        assay_record_metric(&p->runner.context, "implementation_device_ns", (double)segment->worker_ns, "ns");
+        assay_record_metric(&p->runner.context, "judge_device_ns", (double)segment->judge_ns, "ns");
+        p->report->worker_ns += segment->worker_ns;
+        p->report->judge_ns += segment->judge_ns;
+    }
     bool whole = segment->trouble[0] == '\0'; /* else its tiles would be digests of nothing */
     for (uint64_t i = 0; kind == PROVE_DIGEST && whole && i < segment->tiles; i++) {
         assay_tile_record tile = {.name = "candidate",
@@ -138,7 +144,9 @@ static assay_code run_segment(prove_state *p, uint64_t number, assay_segment *se
     }
     uint64_t start = assay_clock_ns();
     assay_code code = ASSAY_CODE_OK;
-    if (!assay_sweep_segment(&p->sweep, segment, error)) {
+    const bool on_device = p->runner.context.device != NULL;
+    if (on_device ? !assay_sweep_segment_device(&p->sweep, segment, error)
+                  : !assay_sweep_segment(&p->sweep, segment, error)) {
         code = error->code;
     } else {
         code = record_segment(p, segment, number, assay_clock_ns() - start, error);
@@ -265,6 +273,10 @@ static assay_code prepare(prove_state *p, assay_error *error) {
     assay_direct_attrs(p->runner.contract, &p->sweep.attrs);
     p->sweep.channels = p->runner.context.op->channels(&p->sweep.attrs);
     p->sweep.tolerance = assay_numeric_tolerance(&p->runner.context, false, ASSAY_DTYPE_F32);
+    if (p->runner.context.device != NULL &&
+        assay_runner_device_sweeps(&p->runner, o->accuracy, error) != ASSAY_CODE_OK) {
+        return error->code;
+    }
     if (o->accuracy && p->sweep.tolerance == NULL) {
         return assay_fail(error, ASSAY_CODE_USAGE, "operator %s: its contract has no accuracy tolerance",
                           o->base.op);

@@ -27,10 +27,11 @@ typedef struct assay_prove_report {
     uint64_t outside;   /* accuracy: outputs outside the tolerance */
     uint64_t tiles, tiles_differing, first_differing_tile;
     bool root_differs;
-    bool complete;             /* all tiles of the domain are covered and judged */
-    bool changed;              /* a file was changed or replaced during the run: nothing is proved */
-    uint64_t unswept;          /* segments that could not be judged */
-    uint64_t failed, unjudged; /* checks with outcome fail; checks without pass or fail */
+    bool complete;                /* all tiles of the domain are covered and judged */
+    bool changed;                 /* a file was changed or replaced during the run: nothing is proved */
+    uint64_t unswept;             /* segments that could not be judged */
+    uint64_t worker_ns, judge_ns; /* on a GPU: device time of this invocation's segments */
+    uint64_t failed, unjudged;    /* checks with outcome fail; checks without pass or fail */
     assay_verdict verdict;
     char reason[256];
 } assay_prove_report;

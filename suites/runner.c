@@ -11,17 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static assay_code check_device(const assay_certify_options *o, assay_error *error) {
-    if (strcmp(o->device, "cpu") == 0) {
-        return ASSAY_CODE_OK;
-    }
-    if (strncmp(o->device, "cuda", 4) == 0) {
-        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: this build has no CUDA backend",
-                          o->device);
-    }
-    return assay_fail(error, ASSAY_CODE_USAGE, "--device %s: unknown device (use cpu or cuda:N)", o->device);
-}
-
 static assay_code check_trees(assay_runner *r, assay_error *error) {
     static const char *const trees[][2] = {{"assay.dirty", "the tree Assay was built from"},
                                            {"candidate.dirty", "the candidate's tree"}};
@@ -74,13 +63,15 @@ static assay_code open_workers(assay_runner *r, const assay_certify_options *o, 
     /* The files that were hashed: not again whatever a link leads to. */
     r->candidate_options = (assay_worker_options){
         .adapter = r->paths[0], .arena_bytes = arena, .call_timeout_ms = o->call_timeout_ms};
+    assay_runner_device_options(r, &r->candidate_options);
     r->baseline_options = r->candidate_options;
     r->baseline_options.adapter = r->paths[1];
     r->context.baseline_name = o->baseline_path != NULL ? o->baseline_name : NULL;
     r->context.lanes = r->lanes;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned lanes = o->threads != 0 ? o->threads : processors > 0 ? (unsigned)processors : 1;
-    r->context.lane_count = lanes > ASSAY_MAX_LANES ? ASSAY_MAX_LANES : lanes;
+    const unsigned most = r->context.device != NULL ? ASSAY_DEVICE_LANES : ASSAY_MAX_LANES;
+    r->context.lane_count = lanes > most ? most : lanes;
     if (assay_runner_lane(r, 0, error) != ASSAY_CODE_OK) {
         return error->code;
     }
@@ -100,14 +91,10 @@ static assay_code open_workers(assay_runner *r, const assay_certify_options *o, 
             return assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter does not offer operator %s",
                               sides[i].name, o->op);
         }
-        if (info->memory != ASSAY_MEMORY_HOST) {
-            return assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter wants CUDA memory, --device is %s",
-                              sides[i].name, o->device);
-        }
         (void)snprintf(r->lineages[i], sizeof r->lineages[i], "%s", info->lineage); /* outlives restarts */
         *sides[i].lineage = r->lineages[i];
     }
-    return ASSAY_CODE_OK;
+    return assay_runner_device_fits(r, o, error);
 }
 
 assay_code assay_runner_open(assay_runner *r, const assay_certify_options *o, bool needs_clean,
@@ -119,7 +106,8 @@ assay_code assay_runner_open(assay_runner *r, const assay_certify_options *o, bo
     r->context.lineage = r->context.baseline_lineage = "";
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = '\0';
-    if (open_contract(r, o, error) != ASSAY_CODE_OK || check_device(o, error) != ASSAY_CODE_OK ||
+    if (open_contract(r, o, error) != ASSAY_CODE_OK ||
+        assay_runner_device_open(r, o->device, error) != ASSAY_CODE_OK ||
         assay_run_files_add(r, "candidate", o->impl_path, error) != ASSAY_CODE_OK ||
         (o->baseline_path != NULL &&
          assay_run_files_add(r, "baseline", o->baseline_path, error) != ASSAY_CODE_OK) ||
@@ -136,6 +124,7 @@ assay_code assay_runner_open(assay_runner *r, const assay_certify_options *o, bo
     assay_provenance_set(r->provenance, "candidate.lineage", r->context.lineage);
     assay_provenance_set(r->provenance, "baseline.lineage", r->context.baseline_lineage);
     assay_provenance_set(r->provenance, "assay.simd", assay_simd_name());
+    assay_runner_device_note(r);
     return ASSAY_CODE_OK;
 }
 
@@ -149,6 +138,7 @@ void assay_runner_close(assay_runner *r) {
         }
         r->lanes[i] = (assay_lane){0};
     }
+    assay_runner_device_close(r);
     assay_recorder_free(r->context.recorder);
     r->context.recorder = NULL;
     assay_provenance_free(r->provenance);

@@ -8,8 +8,9 @@
 
 #include <sys/stat.h>
 
-#define ASSAY_MAX_LANES 64
-#define ASSAY_RUN_KNOBS 128 /* of candidate and baseline: as many as two hellos may hold */
+#define ASSAY_MAX_LANES    64
+#define ASSAY_DEVICE_LANES 4u  /* workers at once on a GPU: each holds a CUDA context of its own */
+#define ASSAY_RUN_KNOBS    128 /* of candidate and baseline: as many as two hellos may hold */
 
 typedef struct assay_runner {
     assay_context context; /* first member: the suites' view */
@@ -23,6 +24,7 @@ typedef struct assay_runner {
     char paths[3][4096];     /* resolved; [1] is the baseline's only when there is one */
     struct stat identity[3]; /* of the files when they were hashed */
     char lineages[2][128];   /* candidate, baseline */
+    char device_name[16];    /* "cuda:0"; "" on the host */
 } assay_runner;
 
 /* Everything that can be refused before a row is written: operator, contract, device, adapters, trees.
@@ -30,6 +32,21 @@ typedef struct assay_runner {
 assay_code assay_runner_open(assay_runner *runner, const assay_certify_options *options, bool needs_clean,
                              assay_error *error);
 void assay_runner_close(assay_runner *runner);
+
+/* ---- runner_device.c ---- */
+/* Opens the GPU that --device names and notes it in the provenance later; nothing to do for "cpu". USAGE for
+ * an unknown text, INCOMPLETE when there is no such GPU, driver or backend. */
+assay_code assay_runner_device_open(assay_runner *runner, const char *device, assay_error *error);
+void assay_runner_device_close(assay_runner *runner);
+/* The worker options of a run on that GPU. */
+void assay_runner_device_options(const assay_runner *runner, assay_worker_options *options);
+/* USAGE when the memory that the adapters want does not fit --device. */
+assay_code assay_runner_device_fits(const assay_runner *runner, const assay_certify_options *options,
+                                    assay_error *error);
+/* What the GPU is, into the run's provenance. */
+void assay_runner_device_note(const assay_runner *runner);
+/* USAGE unless the device can sweep what was asked for. */
+assay_code assay_runner_device_sweeps(const assay_runner *runner, bool accuracy, assay_error *error);
 
 /* ---- run_files.c ---- */
 /* Hashes a file, as the run's binary of that role, and remembers which file it was. */

@@ -104,6 +104,8 @@ struct assay_context {
     const char *baseline_name;    /* NULL when no baseline */
     bool same_binary; /* candidate and baseline are the same file: parity between them proves nothing */
     uint64_t seed;
+    const assay_device_plugin *plugin; /* of a run on a GPU; NULL otherwise */
+    assay_device *device;
     unsigned lane_count; /* >= 1 */
     assay_lane *lanes;   /* lanes[0] always open; others opened by assay_context_parallel */
     struct assay_recorder *recorder;

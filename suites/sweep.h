@@ -39,6 +39,7 @@ typedef struct assay_segment {
                           rows) */
     assay_outcome trouble_outcome;
     bool judges_disagree;
+    uint64_t worker_ns, judge_ns; /* on a GPU: device time of the implementations and of the judge */
 } assay_segment;
 
 typedef struct assay_sweep {
@@ -52,6 +53,8 @@ typedef struct assay_sweep {
 
 /* Runs tiles [segment->first_tile, +tiles) over all lanes. False for faults of the harness. */
 bool assay_sweep_segment(const assay_sweep *sweep, assay_segment *segment, assay_error *error);
+/* The same for implementations with CUDA memory, on lane 0, judged on the GPU (sweep_device.c). */
+bool assay_sweep_segment_device(const assay_sweep *sweep, assay_segment *segment, assay_error *error);
 /* Row of an element index of a segment, as input bits. */
 uint32_t assay_sweep_input_bits(const assay_sweep *sweep, const assay_segment *segment, uint64_t index);
 

@@ -2,8 +2,8 @@
 #include "cli.h"
 
 #include "compare.h"
+#include "device.h"
 
-#include <dlfcn.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,19 +41,33 @@ static void set(finding *f, const char *name, const char *state, const char *why
     (void)snprintf(f->why, sizeof f->why, "%s", why);
 }
 
+static void look_at_gpu(finding *f) {
+    static const char name[] = "certify on CUDA";
+    assay_error error = {0};
+    assay_device *device = NULL;
+    int count = 0;
+    char text[200];
+    const assay_device_plugin *plugin = assay_device_plugin_load(&error);
+    if (plugin == NULL || plugin->open(0, &device, &count, &error) != ASSAY_CODE_OK) {
+        (void)snprintf(text, sizeof text, "%.190s", error.text);
+        set(f, name, "no", text);
+        return;
+    }
+    const assay_device_info *info = plugin->info(device);
+    (void)snprintf(text, sizeof text, "%s, sm_%d, driver for CUDA %d.%d, %.0f GiB free; devices: %d",
+                   info->name, info->sm, info->driver_version / 1000, info->driver_version % 1000 / 10,
+                   (double)plugin->free_bytes(device) / 1073741824.0, count);
+    set(f, name, "yes", text);
+    plugin->close(device);
+}
+
 static size_t look(finding *f) {
     size_t n = 0;
     char text[200];
     (void)snprintf(text, sizeof text, "judge vectorised with %s, %d processors", assay_simd_name(),
                    get_nprocs());
     set(&f[n++], "certify on the CPU", "yes", text);
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    set(&f[n++], "certify on CUDA", "no",
-        driver != NULL ? "a CUDA driver is here, but this build has no CUDA backend"
-                       : "no CUDA driver (libcuda.so.1) on this machine");
-    if (driver != NULL) {
-        (void)dlclose(driver);
-    }
+    look_at_gpu(&f[n++]);
     bool gnuplot = on_path("gnuplot");
     set(&f[n++], "figures", gnuplot ? "yes" : "no",
         gnuplot ? "gnuplot is on PATH" : "gnuplot is not on PATH: reports come without figures");

@@ -90,6 +90,10 @@ static void print_result(const cli_args *args, const assay_prove_report *r, bool
     if (r->changed) {
         (void)printf("mistrusted: a file was changed or replaced during the run\n");
     }
+    if (r->worker_ns > 0) {
+        (void)printf("device time: implementations %.3f s, judge %.3f s\n", (double)r->worker_ns * 1e-9,
+                     (double)r->judge_ns * 1e-9);
+    }
     (void)printf("ROOT %s  outputs=%llu differing=", r->root[0] != '\0' ? r->root : "none",
                  (unsigned long long)r->outputs);
     if (compared) {

@@ -1,6 +1,8 @@
 /* common.c - what several commands need: finding adapters, opening the database, progress. */
 #include "cli.h"
 
+#include "device.h"
+
 #include "clock.h"
 #include "text.h"
 
@@ -139,14 +141,8 @@ assay_code cli_find_resumed(const cli_args *args, int64_t *run_id, assay_error *
 
 assay_code cli_check_device(const cli_args *args, assay_error *error) {
     const char *device = cli_get(args, "device", "cpu");
-    const char *digits = device + strlen("cuda:");
-    if (strcmp(device, "cpu") == 0) {
+    if (strcmp(device, "cpu") == 0 || assay_device_ordinal(device) >= 0) {
         return ASSAY_CODE_OK;
-    }
-    if (strncmp(device, "cuda:", strlen("cuda:")) == 0 && digits[0] != '\0' &&
-        strspn(digits, "0123456789") == strlen(digits)) {
-        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: this build has no CUDA backend",
-                          device);
     }
     return assay_fail(error, ASSAY_CODE_USAGE, "--device %s: unknown device (use cpu or cuda:N)", device);
 }

@@ -18,6 +18,7 @@ normalise() { # placeholders for what legitimately varies
     sed -E -e "s#$work/[^/ ]*#WORK#g" -e "s#$bin#BIN#g" -e "s#$ASSAY_SOURCE#SOURCE#g" -e 's/\b[0-9a-f]{64}\b/HASH/g' -e 's/\b[0-9a-f]{32}\b/RUN/g' \
         -e 's/[0-9]+(\.[0-9]+)? (GiB|s|ms|us)\b/N \2/g' -e 's/load average [0-9.]+/load average N/' -e 's/[0-9]+ processors/N processors/' \
         -e 's/"(run|uuid)": "[^"]*"/"\1": "RUN"/' -e 's/[0-9]+ bytes of [0-9]+/N bytes of N/' -e 's/the [0-9]+ checks/the N checks/' -e 's/[0-9]+ rows, /N rows, /' \
+        -e 's/(--device cuda:[0-9]+): (this build has no CUDA backend|no CUDA driver).*/\1: NO GPU/' \
         -e 's/seq=[0-9]+/seq=N/' -e 's/arena of [0-9]+/arena of N/' -e 's/\(run ([0-9]+) \([0-9a-f]{8}\)/(run \1 (RUN)/' -e 's/run ([0-9]+|N) \([0-9a-f]{8}\)/run \1 (RUN)/g' -e 's/"rows": [0-9]+/"rows": N/' \
         -e 's/\.tmp[0-9]+|(out\.[a-z]+)\.[A-Za-z0-9]{6}\b/\1.TMP/'
 }
