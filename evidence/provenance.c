@@ -4,6 +4,7 @@
 
 #include "build_info.h"
 #include "clock.h"
+#include "manifest.h"
 #include "provenance_git.h"
 
 #include <gnu/libc-version.h>
@@ -124,6 +125,12 @@ static void collect_candidate(assay_provenance *p, const char *candidate_path, c
     char real[PATH_MAX];
     assay_git_state state = {.root = ASSAY_UNKNOWN, .commit = ASSAY_UNKNOWN, .dirty = ASSAY_UNKNOWN};
     const char *where = NULL;
+    if (source_dir == NULL && candidate_path != NULL && assay_manifest_has(candidate_path)) {
+        assay_provenance_set(p, "candidate.commit", ASSAY_BUILD_COMMIT);
+        assay_provenance_set(p, "candidate.dirty", ASSAY_BUILD_DIRTY);
+        assay_provenance_set(p, "candidate.source", "bundle");
+        return;
+    }
     if (source_dir != NULL) {
         where = source_dir;
     } else if (candidate_path != NULL && realpath(candidate_path, real) != NULL) {

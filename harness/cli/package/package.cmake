@@ -40,3 +40,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, git, libdlpack-dev, python3")
 include(CPack)
+
+if(ASSAY_BUNDLE)
+  include(${CMAKE_CURRENT_LIST_DIR}/bundle.cmake)
+endif()
