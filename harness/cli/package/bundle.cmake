@@ -30,3 +30,7 @@ add_custom_target(bundle
                   COMMAND ${CMAKE_COMMAND} --install ${CMAKE_BINARY_DIR} --prefix ${CMAKE_BINARY_DIR}/${bundle_name}
                   COMMAND ${CMAKE_COMMAND} -E tar czf ${bundle_name}.tar.gz ${bundle_name}
                   WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM COMMENT "Packing ${bundle_name}.tar.gz")
+add_dependencies(bundle assay man ${implementations})
+if(TARGET assay_cuda)
+  add_dependencies(bundle assay_cuda)
+endif()
