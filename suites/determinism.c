@@ -156,6 +156,12 @@ static const struct {
     [ASSAY_DETERMINISM_IN_PLACE] = {"in_place", assay_determinism_in_place},
     [ASSAY_DETERMINISM_MIXED] = {"mixed", assay_determinism_mixed},
     [ASSAY_DETERMINISM_UNCHECKED] = {"unchecked", assay_determinism_unchecked},
+    [ASSAY_DETERMINISM_PENDING] = {"pending_work", assay_determinism_stream},
+    [ASSAY_DETERMINISM_OTHER_STREAM] = {"other_stream", assay_determinism_stream},
+    [ASSAY_DETERMINISM_LEGACY_STREAM] = {"legacy_stream", assay_determinism_stream},
+    [ASSAY_DETERMINISM_PER_THREAD_STREAM] = {"per_thread_stream", assay_determinism_stream},
+    [ASSAY_DETERMINISM_GRAPH] = {"graph", assay_determinism_stream},
+    [ASSAY_DETERMINISM_LATE] = {"late", assay_determinism_late},
 };
 
 static void add(const assay_context *context, assay_plan *plan, assay_determinism_kind_id kind, bool backward,
@@ -180,7 +186,8 @@ static void plan(const assay_context *context, assay_plan *out) {
     bool quick = context->tier == ASSAY_TIER_QUICK;
     assay_attrs defaults;
     assay_direct_attrs(context->contract, &defaults);
-    for (int kind = 0; kind < ASSAY_DETERMINISM_KIND_COUNT; kind++) {
+    const int kinds_here = context->device != NULL ? ASSAY_DETERMINISM_KIND_COUNT : ASSAY_DETERMINISM_PENDING;
+    for (int kind = 0; kind < kinds_here; kind++) {
         bool unchecked = kind == ASSAY_DETERMINISM_UNCHECKED;
         if (kind == ASSAY_DETERMINISM_MIXED) {
             add(context, out, ASSAY_DETERMINISM_MIXED, false, ASSAY_DTYPE_F32, 64);

@@ -12,6 +12,14 @@ typedef enum assay_determinism_kind_id {
     ASSAY_DETERMINISM_IN_PLACE,      /* inputs changed under the same pointers: cached answers */
     ASSAY_DETERMINISM_MIXED,         /* different calls in changing order: state that leaks between calls */
     ASSAY_DETERMINISM_UNCHECKED,     /* with the range check switched off */
+    /* On a GPU: with the caller's work still pending on the stream that the candidate is given, whichever
+     * stream that is; captured in a graph and replayed; looked at again after the answer. */
+    ASSAY_DETERMINISM_PENDING,
+    ASSAY_DETERMINISM_OTHER_STREAM,
+    ASSAY_DETERMINISM_LEGACY_STREAM,
+    ASSAY_DETERMINISM_PER_THREAD_STREAM,
+    ASSAY_DETERMINISM_GRAPH,
+    ASSAY_DETERMINISM_LATE,
     ASSAY_DETERMINISM_KIND_COUNT
 } assay_determinism_kind_id;
 
@@ -43,6 +51,10 @@ bool assay_determinism_in_place(assay_context *context, const assay_check *check
                                 assay_error *error);
 bool assay_determinism_mixed(assay_context *context, const assay_check *check, assay_findings *findings,
                              assay_error *error);
+bool assay_determinism_stream(assay_context *context, const assay_check *check, assay_findings *findings,
+                              assay_error *error);
+bool assay_determinism_late(assay_context *context, const assay_check *check, assay_findings *findings,
+                            assay_error *error);
 bool assay_determinism_unchecked(assay_context *context, const assay_check *check, assay_findings *findings,
                                  assay_error *error);
 

@@ -129,7 +129,10 @@ static bool call_and_look(const assay_context *context, assay_worker *worker, co
                             .outputs = outputs,
                             .output_count = 1,
                             .repeat = options->repeat,
-                            .other_thread = options->other_thread};
+                            .other_thread = options->other_thread,
+                            .stream = options->stream,
+                            .delay_us = options->delay_us,
+                            .graph = options->graph};
     if (!assay_worker_call(worker, &spec, &exec->reply, error)) {
         return false;
     }

@@ -101,6 +101,8 @@ typedef struct assay_call_reply {
  * *reply. */
 bool assay_worker_call(assay_worker *worker, const assay_call_spec *spec, assay_call_reply *reply,
                        assay_error *error);
+/* Brings the segment of a tensor of the last call once more from the device; nothing to do on the host. */
+bool assay_worker_refresh(assay_worker *worker, const assay_tensor *tensor, assay_error *error);
 /* Sends now, answers later: lets one judge thread keep a worker busy while it compares. At most one call in
  * flight. */
 bool assay_worker_send(assay_worker *worker, const assay_call_spec *spec, assay_error *error);

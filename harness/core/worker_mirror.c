@@ -100,3 +100,11 @@ bool assay_mirror_receive(assay_worker *w, assay_error *error) {
     w->mirrored_count = 0;
     return true;
 }
+
+bool assay_worker_refresh(assay_worker *worker, const assay_tensor *tensor, assay_error *error) {
+    const size_t offset = tensor->segment_offset;
+    return worker->mirror.address == NULL ||
+           worker->plugin->download(worker->device, worker->arena->base + offset,
+                                    (const char *)worker->mirror.address + offset, tensor->segment_bytes,
+                                    error) == ASSAY_CODE_OK;
+}
