@@ -121,7 +121,9 @@ static bool guarded_one(const shared *s, assay_worker *worker, const assay_direc
         return false;
     }
     assay_findings_count(s->findings, (uint64_t)assay_tensor_elements(&exec.output));
-    if (exec.reply.result == ASSAY_CALL_LOST && strstr(exec.reply.reason, "killed by SIG") != NULL) {
+    if (exec.reply.result == ASSAY_CALL_LOST &&
+        (strstr(exec.reply.reason, "killed by SIG") != NULL ||
+         strstr(exec.reply.reason, "illegal memory access") != NULL)) {
         assay_call_reply lost = exec.reply;
         /* Only a candidate that lives without guard pages died of them. */
         if (!assay_direct_call_exec(s->context, worker, call, NULL, &exec, error)) {

@@ -4,8 +4,10 @@
 #include "worker_private.h"
 
 #include <string.h>
+#include <unistd.h>
 
-#define LEAST_BYTES ((size_t)64 << 20)
+#define LEAST_BYTES  ((size_t)64 << 20)
+#define SPARSE_BYTES ((size_t)64 << 20) /* larger segments may be mostly holes of the host arena's file */
 
 const assay_device_arena *assay_worker_device_arena(assay_worker *worker, size_t bytes, assay_error *error) {
     assay_worker *w = worker;
@@ -43,6 +45,61 @@ void assay_mirror_release(assay_worker *w, bool all) {
     }
 }
 
+/* ---- copies: holes of the host arena read as zero and do not travel ---- */
+
+typedef struct extent {
+    size_t offset, bytes;
+    bool hole;
+} extent;
+
+/* The part of [offset, end) that starts at `offset` and is all data or all hole. */
+static extent next_extent(const assay_worker *w, size_t offset, size_t end, bool sparse) {
+    const int fd = w->arena->fd;
+    const off_t data = sparse ? lseek(fd, (off_t)offset, SEEK_DATA) : (off_t)offset;
+    if (data < 0 || (size_t)data >= end) {
+        return (extent){offset, end - offset, true};
+    }
+    if ((size_t)data > offset) {
+        return (extent){offset, (size_t)data - offset, true};
+    }
+    const off_t hole = sparse ? lseek(fd, (off_t)offset, SEEK_HOLE) : (off_t)end;
+    return (extent){offset, (hole < 0 || (size_t)hole > end ? end : (size_t)hole) - offset, false};
+}
+
+static bool upload(assay_worker *w, size_t offset, size_t bytes, assay_error *error) {
+    char *to = w->mirror.address;
+    for (size_t at = offset; at < offset + bytes;) {
+        const extent e = next_extent(w, at, offset + bytes, bytes > SPARSE_BYTES);
+        const assay_code code =
+            e.hole ? w->plugin->fill(w->device, to + at, e.bytes, 0, 0, error)
+                   : w->plugin->upload(w->device, to + at, w->arena->base + at, e.bytes, error);
+        if (code != ASSAY_CODE_OK) {
+            return false;
+        }
+        at += e.bytes;
+    }
+    return true;
+}
+
+static bool download(assay_worker *w, size_t offset, size_t bytes, assay_error *error) {
+    const char *from = w->mirror.address;
+    for (size_t at = offset; at < offset + bytes;) {
+        const extent e = next_extent(w, at, offset + bytes, bytes > SPARSE_BYTES);
+        uint64_t damage = 1;
+        uint64_t first = 0;
+        if (e.hole &&
+            w->plugin->damage(w->device, from + at, e.bytes, 0, 0, &damage, &first, error) != ASSAY_CODE_OK) {
+            return false;
+        }
+        if (damage > 0 &&
+            w->plugin->download(w->device, w->arena->base + at, from + at, e.bytes, error) != ASSAY_CODE_OK) {
+            return false;
+        }
+        at += e.bytes;
+    }
+    return true;
+}
+
 static void collect(assay_worker *w, const assay_tensor *const *tensors, size_t n, size_t *end) {
     for (size_t i = 0; i < n; i++) {
         const assay_tensor *t = tensors[i];
@@ -74,9 +131,7 @@ bool assay_mirror_send(assay_worker *w, const assay_call_spec *spec, assay_devic
         return false;
     }
     for (size_t i = 0; i < w->mirrored_count; i++) {
-        const size_t offset = w->mirrored[i].offset;
-        if (w->plugin->upload(w->device, (char *)arena->address + offset, w->arena->base + offset,
-                              w->mirrored[i].bytes, error) != ASSAY_CODE_OK) {
+        if (!upload(w, w->mirrored[i].offset, w->mirrored[i].bytes, error)) {
             return false;
         }
     }
@@ -91,9 +146,7 @@ bool assay_mirror_send(assay_worker *w, const assay_call_spec *spec, assay_devic
 
 bool assay_mirror_receive(assay_worker *w, assay_error *error) {
     for (size_t i = 0; i < w->mirrored_count; i++) {
-        const size_t offset = w->mirrored[i].offset;
-        if (w->plugin->download(w->device, w->arena->base + offset, (const char *)w->mirror.address + offset,
-                                w->mirrored[i].bytes, error) != ASSAY_CODE_OK) {
+        if (!download(w, w->mirrored[i].offset, w->mirrored[i].bytes, error)) {
             return false;
         }
     }
@@ -102,9 +155,6 @@ bool assay_mirror_receive(assay_worker *w, assay_error *error) {
 }
 
 bool assay_worker_refresh(assay_worker *worker, const assay_tensor *tensor, assay_error *error) {
-    const size_t offset = tensor->segment_offset;
     return worker->mirror.address == NULL ||
-           worker->plugin->download(worker->device, worker->arena->base + offset,
-                                    (const char *)worker->mirror.address + offset, tensor->segment_bytes,
-                                    error) == ASSAY_CODE_OK;
+           download(worker, tensor->segment_offset, tensor->segment_bytes, error);
 }
