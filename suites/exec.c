@@ -132,7 +132,8 @@ static bool call_and_look(const assay_context *context, assay_worker *worker, co
                             .other_thread = options->other_thread,
                             .stream = options->stream,
                             .delay_us = options->delay_us,
-                            .graph = options->graph};
+                            .graph = options->graph,
+                            .apart = options->apart};
     if (!assay_worker_call(worker, &spec, &exec->reply, error)) {
         return false;
     }

@@ -10,6 +10,7 @@ static const assay_memory_kind kinds[ASSAY_MEMORY_KIND_COUNT] = {
     [ASSAY_MEMORY_WRITTEN] = assay_memory_written,       [ASSAY_MEMORY_GUARDED] = assay_memory_guarded,
     [ASSAY_MEMORY_PREFILLED] = assay_memory_prefilled,   [ASSAY_MEMORY_AFTERWARDS] = assay_memory_afterwards,
     [ASSAY_MEMORY_FAR_STRIDE] = assay_memory_far_stride, [ASSAY_MEMORY_FAR_ROWS] = assay_memory_far_rows,
+    [ASSAY_MEMORY_SANITIZED] = assay_memory_sanitized,
 };
 
 /* Tails: row counts and widths around every vector width. */
@@ -123,6 +124,19 @@ static void plan_far(const assay_context *context, assay_plan *plan) {
     }
 }
 
+/* What no result shows: out of bounds inside an allocation's padding, races that happened to end well. */
+static void plan_sanitized(const assay_context *context, assay_plan *plan) {
+    for (int64_t tool = 0; tool < ASSAY_SANITIZER_TOOLS; tool++) {
+        char what[32];
+        (void)snprintf(what, sizeof what, "sanitizer_%s", assay_sanitizer_tools[tool]);
+        assay_check *check =
+            add(context, plan, ASSAY_MEMORY_SANITIZED, what, false, 0, ASSAY_DTYPE_F32, 257, 257);
+        if (check != NULL) {
+            check->p[3] = tool;
+        }
+    }
+}
+
 static void plan(const assay_context *context, assay_plan *out) {
     plan_written(context, out);
     for (int backward = 0; backward < 2; backward++) {
@@ -133,6 +147,9 @@ static void plan(const assay_context *context, assay_plan *out) {
     add(context, out, ASSAY_MEMORY_AFTERWARDS, "afterwards", false, 0, ASSAY_DTYPE_F32, 1000, 1000);
     plan_guarded(context, out);
     plan_far(context, out);
+    if (context->device != NULL && context->tier == ASSAY_TIER_FULL) {
+        plan_sanitized(context, out);
+    }
 }
 
 static void run(assay_context *context, const assay_check *check, assay_result *result) {

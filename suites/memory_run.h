@@ -14,6 +14,7 @@ typedef enum assay_memory_kind_id {
     ASSAY_MEMORY_FAR_STRIDE, /* an input whose last element lies beyond 2^31 elements or 2^32 bytes: stride
                                 p[1] */
     ASSAY_MEMORY_FAR_ROWS,   /* an output of more than 2^31 elements */
+    ASSAY_MEMORY_SANITIZED,  /* on a GPU: under the tool number p[3] of compute-sanitizer */
     ASSAY_MEMORY_KIND_COUNT
 } assay_memory_kind_id;
 
@@ -34,5 +35,11 @@ bool assay_memory_far_stride(assay_context *context, const assay_check *check, a
                              assay_error *error);
 bool assay_memory_far_rows(assay_context *context, const assay_check *check, assay_findings *findings,
                            assay_error *error);
+
+/* ---- memory_sanitizer.c ---- */
+#define ASSAY_SANITIZER_TOOLS 4
+extern const char *const assay_sanitizer_tools[ASSAY_SANITIZER_TOOLS]; /* memcheck, ... */
+bool assay_memory_sanitized(assay_context *context, const assay_check *check, assay_findings *findings,
+                            assay_error *error);
 
 #endif

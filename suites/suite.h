@@ -162,6 +162,7 @@ typedef struct assay_exec_options {
     bool keep_layout;         /* reuse the tensors already in *exec (same addresses): for in-place changes */
     assay_stream_kind stream; /* these three for CUDA memory only; see protocol.h */
     unsigned delay_us, graph;
+    bool apart; /* likewise */
 } assay_exec_options;
 
 /* Values first_row.. of the case as FP32 after narrowing to the case's dtype (what the operator sees after

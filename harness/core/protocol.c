@@ -74,6 +74,7 @@ static const field call_fields[] = {{"id", AT(id), ID, REQUIRED},
                                     {"delay_us", AT(delay_us), POSITIVE, OPTIONAL},
                                     {"graph", AT(graph), POSITIVE, OPTIONAL},
                                     {"peak", AT(peak), BOOLEAN, OPTIONAL},
+                                    {"apart", AT(apart), BOOLEAN, OPTIONAL},
                                     {0}};
 static const field result_fields[] = {{"id", AT(id), ID, REQUIRED},
                                       {"message", AT(text), TEXT, REQUIRED},

@@ -64,7 +64,7 @@ typedef struct assay_device_call {
     size_t arena_bytes;
     assay_stream_kind stream;
     unsigned delay_us, graph;
-    bool peak;
+    bool peak, apart;
 } assay_device_call;
 
 /* A tensor of a call. `null` stands for a null argument; then nothing else is set. Offsets are into the
@@ -110,6 +110,7 @@ typedef struct assay_message {
     int64_t delay_us;         /* > 0: the inputs arrive on that stream so much later */
     int64_t graph;            /* > 0: the calls are captured, and the graph is launched so often */
     bool peak;                /* device memory is watched during the call */
+    bool apart;               /* every tensor gets an allocation of its own, of exactly its bytes */
     /* result */
     assay_status status;
     const char *text; /* the adapter's message */

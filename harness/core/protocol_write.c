@@ -192,6 +192,9 @@ static void put_device(assay_line *line, const assay_device_call *d) {
     if (d->peak) {
         put_raw(line, ",\"peak\":true");
     }
+    if (d->apart) {
+        put_raw(line, ",\"apart\":true");
+    }
 }
 
 void assay_write_call(assay_line *line, const char *id, const char *op, bool backward,

@@ -16,7 +16,7 @@ void assay_worker_restart(assay_worker *worker) {
         worker->line.failed = false;
         assay_write_plain(&worker->line, ASSAY_MESSAGE_EXIT, NULL);
         const bool polite = idle && assay_process_send(&worker->process, &worker->line, assay_deadline_ns());
-        assay_process_end(&worker->process, polite ? EXIT_PATIENCE_MS : 0, NULL, 0);
+        assay_process_end(&worker->process, polite ? worker->exit_patience_ms : 0, NULL, 0);
     }
     if (worker->flight == FLIGHT_SENT) {
         worker->flight = FLIGHT_LOST;

@@ -24,6 +24,7 @@ typedef struct assay_worker_options {
     size_t memory_limit_bytes; /* private memory the worker may map beyond the arena; 0 = 8 GiB */
     unsigned start_timeout_ms; /* 0 = 60000 */
     unsigned call_timeout_ms;  /* 0 = 30000; assay_call_spec.timeout_ms overrides */
+    unsigned exit_patience_ms; /* how long a process may take to end after `exit`; 0 = 100 */
     /* The GPU of the run; all three or none. They must outlive the worker. Memory limits do not hold then: a
      * CUDA context reserves far more addresses than it uses. */
     const assay_device_plugin *plugin;
@@ -83,7 +84,7 @@ typedef struct assay_call_spec {
     bool resident; /* the tensors are in the device arena already, and stay there: nothing is mirrored */
     assay_stream_kind stream;
     unsigned delay_us, graph;
-    bool peak;
+    bool peak, apart;
 } assay_call_spec;
 
 typedef struct assay_call_reply {

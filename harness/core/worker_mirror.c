@@ -140,7 +140,8 @@ bool assay_mirror_send(assay_worker *w, const assay_call_spec *spec, assay_devic
                                 .stream = spec->stream,
                                 .delay_us = spec->delay_us,
                                 .graph = spec->graph,
-                                .peak = spec->peak};
+                                .peak = spec->peak,
+                                .apart = spec->apart};
     return true;
 }
 

@@ -17,7 +17,7 @@ struct assay_worker {
     const char *argv[24];
     bool external;
     size_t memory_limit_bytes;
-    unsigned start_timeout_ms, call_timeout_ms;
+    unsigned start_timeout_ms, call_timeout_ms, exit_patience_ms;
     assay_arena *arena;
     const assay_device_plugin *plugin;
     assay_device *device;

@@ -170,6 +170,7 @@ static assay_code prepare_handle(assay_worker *w, const assay_worker_options *o,
     }
     w->start_timeout_ms = o->start_timeout_ms == 0 ? DEFAULT_START_MS : o->start_timeout_ms;
     w->call_timeout_ms = o->call_timeout_ms == 0 ? DEFAULT_CALL_MS : o->call_timeout_ms;
+    w->exit_patience_ms = o->exit_patience_ms == 0 ? EXIT_PATIENCE_MS : o->exit_patience_ms;
     if (!assay_process_init(&w->process, error)) {
         return ASSAY_CODE_INTERNAL;
     }
