@@ -6,6 +6,7 @@
 # ASSAY_BUILD_SOURCE_SHA256  SHA-256 over the lines "<sha256>  <path>\n" of all tracked files, paths sorted bytewise
 # ASSAY_BUILD_SOURCE_DIR, ASSAY_BUILD_BINARY_DIR: where they lay
 # ASSAY_BUILD_COMPILER, ASSAY_BUILD_FLAGS, ASSAY_BUILD_TYPE
+# ASSAY_BUILD_CUDA           compiler, flags and architectures of the CUDA parts, "none" without them
 if(CMAKE_SCRIPT_MODE_FILE AND DEFINED INFO_SOURCE)
   set(commit unknown)
   set(dirty unknown)
@@ -47,7 +48,7 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED INFO_SOURCE)
       endif()
     endif()
   endif()
-  foreach(name INFO_COMPILER INFO_FLAGS INFO_TYPE)
+  foreach(name INFO_COMPILER INFO_FLAGS INFO_TYPE INFO_CUDA)
     string(REPLACE "\\" "\\\\" ${name} "${${name}}")
     string(REPLACE "\"" "\\\"" ${name} "${${name}}")
   endforeach()
@@ -56,7 +57,8 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED INFO_SOURCE)
          "#define ASSAY_BUILD_SOURCE_SHA256 \"${source_sha256}\"\n#define ASSAY_BUILD_SOURCE_DIR \"${INFO_SOURCE}\"\n"
          "#define ASSAY_BUILD_BINARY_DIR \"${INFO_BINARY}\"\n"
          "#define ASSAY_BUILD_COMPILER \"${INFO_COMPILER}\"\n#define ASSAY_BUILD_FLAGS \"${INFO_FLAGS}\"\n"
-         "#define ASSAY_BUILD_TYPE \"${INFO_TYPE}\"\n")
+         "#define ASSAY_BUILD_TYPE \"${INFO_TYPE}\"\n"
+         "#define ASSAY_BUILD_CUDA \"${INFO_CUDA}\"\n")
   set(old "")
   if(EXISTS "${INFO_OUTPUT}")
     file(READ "${INFO_OUTPUT}" old)
@@ -75,12 +77,17 @@ function(assay_build_info target)
   get_target_property(options assay_flags INTERFACE_COMPILE_OPTIONS)
   string(REPLACE ";" " " options "${options}")
   string(STRIP "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}} -std=c${CMAKE_C_STANDARD} ${options}" flags)
+  set(cuda none)
+  if(ASSAY_CUDA)
+    string(REPLACE ";" " " architectures "${CMAKE_CUDA_ARCHITECTURES}")
+    string(STRIP "${CMAKE_CUDA_COMPILER_ID} ${CMAKE_CUDA_COMPILER_VERSION} ${CMAKE_CUDA_FLAGS} ${CMAKE_CUDA_FLAGS_${type}} ${architectures}" cuda)
+  endif()
   add_custom_target(
     assay_build_info_header ALL
     COMMAND "${CMAKE_COMMAND}" "-DINFO_SOURCE=${root}" "-DINFO_BINARY=${binary}"
             "-DINFO_OUTPUT=${folder}/build_info.h"
             "-DINFO_VERSION=${PROJECT_VERSION}" "-DINFO_COMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
-            "-DINFO_FLAGS=${flags}" "-DINFO_TYPE=${CMAKE_BUILD_TYPE}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
+            "-DINFO_FLAGS=${flags}" "-DINFO_TYPE=${CMAKE_BUILD_TYPE}" "-DINFO_CUDA=${cuda}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
     BYPRODUCTS "${folder}/build_info.h"
     COMMENT "Checking the state of the source tree"
     VERBATIM)

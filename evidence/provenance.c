@@ -110,7 +110,8 @@ static void collect_build(assay_provenance *p) {
     static const assay_pair baked[] = {
         {"assay.version", ASSAY_BUILD_VERSION},   {"assay.commit", ASSAY_BUILD_COMMIT},
         {"assay.dirty", ASSAY_BUILD_DIRTY},       {"assay.source_sha256", ASSAY_BUILD_SOURCE_SHA256},
-        {"assay.compiler", ASSAY_BUILD_COMPILER}, {"assay.flags", ASSAY_BUILD_FLAGS}};
+        {"assay.compiler", ASSAY_BUILD_COMPILER}, {"assay.flags", ASSAY_BUILD_FLAGS},
+        {"assay.cuda", ASSAY_BUILD_CUDA}};
     for (size_t i = 0; i < sizeof baked / sizeof baked[0]; i++) {
         assay_provenance_set(p, baked[i].key, baked[i].value);
     }
