@@ -6,14 +6,6 @@
 
 enum { BLOCK_ROWS = 256 };
 
-float sinusoid_load(sinusoid_type type, const sinusoid_view *view, size_t i) {
-    const ptrdiff_t at = (ptrdiff_t)i * view->row_stride;
-    if (type == SINUSOID_F32) {
-        return ((const float *)view->data)[at];
-    }
-    return assay_widen(((const uint16_t *)view->data)[at], type == SINUSOID_BF16 ? kDLBfloat : kDLFloat);
-}
-
 static void store(sinusoid_type type, const sinusoid_view *view, size_t i, float value) {
     const ptrdiff_t at = (ptrdiff_t)i * view->row_stride;
     if (type == SINUSOID_F32) {

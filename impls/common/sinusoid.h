@@ -39,6 +39,7 @@ typedef enum sinusoid_type { SINUSOID_F32, SINUSOID_BF16, SINUSOID_F16 } sinusoi
 /* What is left of a call once it has passed the checks. `out` serves forward; the last three serve backward.
  */
 typedef struct sinusoid_args {
+    DLDeviceType memory; /* where the tensors are */
     size_t rows;
     size_t half;
     double max_period;
@@ -55,6 +56,9 @@ typedef struct sinusoid_args {
  * output byte is touched. */
 assay_status sinusoid_check_forward(const assay_call *call, sinusoid_args *args);
 assay_status sinusoid_check_backward(const assay_call *call, sinusoid_args *args);
+/* The same for tensors in `memory`; values are checked in host memory only, and by the caller elsewhere. */
+assay_status sinusoid_check_forward_in(DLDeviceType memory, const assay_call *call, sinusoid_args *args);
+assay_status sinusoid_check_backward_in(DLDeviceType memory, const assay_call *call, sinusoid_args *args);
 
 /* Element i of the timestep as FP32. */
 float sinusoid_load(sinusoid_type type, const sinusoid_view *view, size_t i);

@@ -6,6 +6,14 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+float sinusoid_load(sinusoid_type type, const sinusoid_view *view, size_t i) {
+    const ptrdiff_t at = (ptrdiff_t)i * view->row_stride;
+    if (type == SINUSOID_F32) {
+        return ((const float *)view->data)[at];
+    }
+    return assay_widen(((const uint16_t *)view->data)[at], type == SINUSOID_BF16 ? kDLBfloat : kDLFloat);
+}
+
 /* What a tensor argument has to look like. `columns` is 0 for a vector. */
 typedef struct tensor_rule {
     const char *name;
@@ -104,12 +112,13 @@ static assay_status check_tensor(const assay_call *call, const DLTensor *t, cons
 }
 
 /* Null, device and rank: what must hold before a shape may be read. */
-static assay_status check_header(const assay_call *call, const DLTensor *t, const char *name, int ndim) {
+static assay_status check_header(const assay_call *call, const DLTensor *t, const char *name, int ndim,
+                                 DLDeviceType memory) {
     if (t == NULL || t->data == NULL) {
         return reject(call, "%s must not be null", name);
     }
-    if (t->device.device_type != kDLCPU) {
-        return reject(call, "%s must be in host memory", name);
+    if (t->device.device_type != memory) {
+        return reject(call, "%s must be in %s memory", name, memory == kDLCPU ? "host" : "CUDA");
     }
     if (t->ndim != ndim || t->shape == NULL) {
         return reject(call, "%s must have rank %d, got %d", name, ndim, t->ndim);
@@ -120,7 +129,7 @@ static assay_status check_header(const assay_call *call, const DLTensor *t, cons
 /* An FP32 matrix of rows x 2*half. */
 static assay_status check_matrix(const assay_call *call, const DLTensor *t, const char *name, bool output,
                                  const sinusoid_args *args, sinusoid_view *view) {
-    const assay_status status = check_header(call, t, name, 2);
+    const assay_status status = check_header(call, t, name, 2, args->memory);
     if (status != ASSAY_OK) {
         return status;
     }
@@ -154,7 +163,7 @@ static size_t type_bytes(sinusoid_type type) {
 
 /* Everything about the timestep but its values; fixes rows and type. */
 static assay_status check_timestep(const assay_call *call, const DLTensor *t, sinusoid_args *args) {
-    const assay_status status = check_header(call, t, "timestep", 1);
+    const assay_status status = check_header(call, t, "timestep", 1, args->memory);
     if (status != ASSAY_OK) {
         return status;
     }
@@ -176,7 +185,7 @@ static bool value_valid(float x) {
 }
 
 static assay_status check_values(const assay_call *call, const sinusoid_args *args) {
-    if (!args->check_range) {
+    if (!args->check_range || args->memory != kDLCPU) {
         return ASSAY_OK;
     }
     for (size_t i = 0; i < args->rows; i++) {
@@ -191,7 +200,11 @@ static assay_status check_values(const assay_call *call, const sinusoid_args *ar
 }
 
 assay_status sinusoid_check_forward(const assay_call *call, sinusoid_args *args) {
-    *args = (sinusoid_args){0};
+    return sinusoid_check_forward_in(kDLCPU, call, args);
+}
+
+assay_status sinusoid_check_forward_in(DLDeviceType memory, const assay_call *call, sinusoid_args *args) {
+    *args = (sinusoid_args){.memory = memory};
     assay_status status = check_attrs(call, args);
     if (status == ASSAY_OK) {
         status = check_counts(call, 1, 1);
@@ -207,7 +220,7 @@ assay_status sinusoid_check_forward(const assay_call *call, sinusoid_args *args)
 
 /* The gradient is a vector like the timestep and has its type. */
 static assay_status check_grad(const assay_call *call, const DLTensor *t, sinusoid_args *args) {
-    const assay_status status = check_header(call, t, "gradient", 1);
+    const assay_status status = check_header(call, t, "gradient", 1, args->memory);
     if (status != ASSAY_OK) {
         return status;
     }
@@ -220,7 +233,11 @@ static assay_status check_grad(const assay_call *call, const DLTensor *t, sinuso
 }
 
 assay_status sinusoid_check_backward(const assay_call *call, sinusoid_args *args) {
-    *args = (sinusoid_args){0};
+    return sinusoid_check_backward_in(kDLCPU, call, args);
+}
+
+assay_status sinusoid_check_backward_in(DLDeviceType memory, const assay_call *call, sinusoid_args *args) {
+    *args = (sinusoid_args){.memory = memory};
     assay_status status = check_attrs(call, args);
     if (status == ASSAY_OK) {
         status = check_counts(call, 3, 1);
