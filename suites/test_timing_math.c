@@ -270,3 +270,103 @@ Test(trust, faster_than_a_plain_fill) {
     claim.bytes = ASSAY_TIMING_ROOF_BYTES - 1; /* too short to say */
     cr_assert(assay_timing_trust(&claim, reason, sizeof reason), "%s", reason);
 }
+
+/* What `between` was told, in the log of the calls. */
+static bool note_between(void *user, size_t done, assay_error *error) {
+    stub *s = user;
+    char *end = s->log + strlen(s->log);
+    end[0] = (char)('0' + done);
+    end[1] = '\0';
+    s->now += 1000000; /* takes long, and must not count */
+    if (done == 4) {
+        (void)assay_fail(error, ASSAY_CODE_INTERNAL, "enough");
+    }
+    return done < 4;
+}
+
+Test(measure, between_iterations_something_else_may_happen) {
+    char log[64] = "";
+    stub clock = {.log = log};
+    stub a = {.takes = 100, .name = 'a', .clock = &clock};
+    assay_timing_callable callable = {"a", stub_call, &a};
+    assay_timing_rule rule = {.warmups = 1,
+                              .min_iterations = 1,
+                              .max_iterations = 3,
+                              .budget_ns = 1000,
+                              .between = note_between,
+                              .between_user = &clock};
+    assay_timing_samples s;
+    assay_error error = {0};
+    cr_assert(assay_timing_measure(&callable, 1, &rule, stub_clock, &clock, &s, &error));
+    cr_assert_str_eq(log, "a0a1a2a3");
+    cr_assert_eq(s.own_ns[2], 100);
+    assay_timing_samples_free(&s);
+    rule.max_iterations = 8;
+    cr_assert_not(assay_timing_measure(&callable, 1, &rule, stub_clock, &clock, &s, &error));
+    cr_assert_str_eq(error.text, "enough");
+    assay_timing_samples_free(&s);
+}
+
+Test(device, a_sample_holds_enough_calls_to_last) {
+    cr_assert_eq(assay_timing_repeat(1100, 100000, 100), 91);
+    cr_assert_eq(assay_timing_repeat(1000, 100000, 200), 100);
+    cr_assert_eq(assay_timing_repeat(500, 100000, 100), 100);
+    cr_assert_eq(assay_timing_repeat(0, 100000, 100), 100);
+    cr_assert_eq(assay_timing_repeat(240000, 100000, 100), 1);
+    cr_assert_eq(assay_timing_repeat(99999, 100000, 100), 2);
+}
+
+/* An H200: 1 GiB in 250 us, memset 240 us. */
+static const assay_timing_device_claim fast = {
+    .per_call = 250000, .floor = 540, .roof = 240000, .bytes = 1u << 30, .cache_bytes = 50u << 20};
+
+Test(device, honest_device_times_are_believed) {
+    char reason[200];
+    assay_timing_device_claim claim = fast;
+    cr_assert(assay_timing_trust_device(&claim, reason, sizeof reason), "%s", reason);
+    claim.per_call = 190000; /* within the margin */
+    cr_assert(assay_timing_trust_device(&claim, reason, sizeof reason), "%s", reason);
+    claim = (assay_timing_device_claim){.per_call = 420, .floor = 540, .bytes = 1024};
+    cr_assert(assay_timing_trust_device(&claim, reason, sizeof reason), "%s", reason);
+    claim = (assay_timing_device_claim){.per_call = 1};
+    cr_assert(assay_timing_trust_device(&claim, reason, sizeof reason), "nothing is known: %s", reason);
+}
+
+Test(device, faster_than_a_fill_beyond_the_cache) {
+    char reason[200];
+    assay_timing_device_claim claim = fast;
+    claim.per_call = 180000;
+    cr_assert_not(assay_timing_trust_device(&claim, reason, sizeof reason));
+    cr_assert_not_null(strstr(reason, "plain fill"));
+    claim.bytes = claim.cache_bytes;
+    cr_assert(assay_timing_trust_device(&claim, reason, sizeof reason), "in the cache: %s", reason);
+}
+
+Test(device, faster_than_an_empty_kernel) {
+    char reason[200];
+    assay_timing_device_claim claim = fast;
+    claim.bytes = 1024;
+    claim.per_call = 400;
+    cr_assert_not(assay_timing_trust_device(&claim, reason, sizeof reason));
+    cr_assert_not_null(strstr(reason, "empty kernel"));
+    claim.per_call = 0;
+    cr_assert_not(assay_timing_trust_device(&claim, reason, sizeof reason));
+}
+
+Test(device, iterations_beside_a_bad_reading_are_marked) {
+    const size_t done[] = {0, 8, 16, 20};
+    const struct {
+        bool bad[4];
+        size_t marked;
+    } cases[] = {{{false, false, false, false}, 0}, {{true, false, false, false}, 8},
+                 {{false, true, false, false}, 16}, {{false, false, true, false}, 12},
+                 {{false, false, false, true}, 4},  {{true, true, true, true}, 20},
+                 {{true, false, false, true}, 12}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assay_timing_marks marks = {done, cases[i].bad, 4};
+        cr_assert_eq(assay_timing_marked(&marks, 20), cases[i].marked, "case %zu: %zu", i,
+                     assay_timing_marked(&marks, 20));
+    }
+    assay_timing_marks none = {done, cases[0].bad, 0};
+    cr_assert_eq(assay_timing_marked(&none, 20), 0);
+}

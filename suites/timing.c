@@ -1,12 +1,13 @@
 /* timing.c - how long calls take, beside the floor and the roof of this machine. Every iteration times every
  * callable once, in alternating order; raw samples and places are the evidence, medians and ratios are
  * derived. A worker times itself beside the candidate, so its claims are checked against the judge's clock
- * over batches; a claim that cannot be true is mistrusted.
+ * over batches; a claim that cannot be true is mistrusted. On a GPU timing_device.h does all of this.
  *
  * The floor is a call without an input, which is refused at once: the protocol has no empty call, and a small
  * valid call of another shape would throw out what the candidate caches for the timed one. It shows what
  * entering the adapter costs in the worker (samples of "floor") and as a round trip (metric
  * floor_roundtrip_ns). */
+#include "timing_device.h"
 #include "timing_run.h"
 
 #include "clock.h"
@@ -187,6 +188,10 @@ static bool measure(assay_context *context, const assay_check *check, assay_timi
 }
 
 static void run(assay_context *context, const assay_check *check, assay_result *result) {
+    if (context->device != NULL) {
+        assay_timing_device_run(context, check, result);
+        return;
+    }
     assay_timing_bench bench;
     assay_error error = {0};
     double load = 0.0;
@@ -214,6 +219,10 @@ static void run(assay_context *context, const assay_check *check, assay_result *
 }
 
 static void plan(const assay_context *context, assay_plan *out) {
+    if (context->device != NULL) {
+        assay_timing_device_plan(context, &assay_suite_timing, out);
+        return;
+    }
     const json_t *rows = assay_direct_matrix(context, "timing", "rows");
     for (size_t i = 0; i < assay_direct_count(rows); i++) {
         int64_t n = assay_direct_number(rows, i, 1);

@@ -2,6 +2,7 @@
 #include "timing_math.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,12 +77,18 @@ bool assay_timing_measure(const assay_timing_callable *callables, size_t n, cons
         }
     }
     uint64_t spent = 0;
+    if (rule->between != NULL && !rule->between(rule->between_user, 0, error)) {
+        return false;
+    }
     for (uint64_t i = 0; i < rule->max_iterations && (i < rule->min_iterations || spent < rule->budget_ns);
          i++) {
         if (!iterate(callables, n, i, clock, clock_user, samples, &spent, error)) {
             return false;
         }
         samples->count++;
+        if (rule->between != NULL && !rule->between(rule->between_user, samples->count, error)) {
+            return false;
+        }
     }
     return true;
 }
@@ -140,4 +147,40 @@ bool assay_timing_trust(const assay_timing_claim *claim, char *reason, size_t by
         return false;
     }
     return true;
+}
+
+/* ---- on a GPU ---- */
+
+unsigned assay_timing_repeat(double one_ns, double target_ns, unsigned most) {
+    const double calls = one_ns > 0.0 ? ceil(target_ns / one_ns) : (double)most;
+    return calls >= (double)most ? most : calls < 1.0 ? 1 : (unsigned)calls;
+}
+
+bool assay_timing_trust_device(const assay_timing_device_claim *claim, char *reason, size_t bytes) {
+    const double slack = claim->per_call * ASSAY_TIMING_DEVICE_MARGIN;
+    if (slack < claim->floor) {
+        (void)snprintf(reason, bytes, "claims %.0f ns of device time, but an empty kernel takes %.0f ns here",
+                       claim->per_call, claim->floor);
+        return false;
+    }
+    if (claim->bytes > claim->cache_bytes && slack < claim->roof) {
+        (void)snprintf(
+            reason, bytes,
+            "claims %.0f ns of device time for %llu bytes, but a plain fill of them takes %.0f ns here",
+            claim->per_call, (unsigned long long)claim->bytes, claim->roof);
+        return false;
+    }
+    return true;
+}
+
+size_t assay_timing_marked(const assay_timing_marks *marks, size_t n) {
+    size_t marked = 0;
+    size_t next = 0; /* the first reading that was made after iteration i */
+    for (size_t i = 0; i < n; i++) {
+        while (next < marks->count && marks->done[next] <= i) {
+            next++;
+        }
+        marked += (next > 0 && marks->bad[next - 1]) || (next < marks->count && marks->bad[next]);
+    }
+    return marked;
 }

@@ -28,9 +28,13 @@ typedef struct assay_timing_callable {
 } assay_timing_callable;
 
 /* When to stop: at max_iterations, or once budget_ns is spent and min_iterations are done. Warm-ups may use a
- * quarter of the budget; at least one is made when warmups > 0. */
+ * quarter of the budget; at least one is made when warmups > 0. `between`, when not NULL, is called before
+ * the first measured iteration (done = 0) and after each, outside what is timed or counts as spent; false
+ * ends the loop. */
 typedef struct assay_timing_rule {
     uint64_t warmups, min_iterations, max_iterations, budget_ns;
+    bool (*between)(void *user, size_t done, assay_error *error);
+    void *between_user;
 } assay_timing_rule;
 
 /* Raw samples: [callable][iteration] at callable * capacity + iteration. `outer_ns` is the loop's own clock
@@ -79,5 +83,35 @@ typedef struct assay_timing_claim {
 
 /* True when the claim can be believed; else `reason` (bytes long) says in one line which rule it broke. */
 bool assay_timing_trust(const assay_timing_claim *claim, char *reason, size_t bytes);
+
+/* ---- on a GPU ---- */
+
+/* Calls per sample, so that a sample lasts `target_ns` when one call takes `one_ns`: 1 .. most. */
+unsigned assay_timing_repeat(double one_ns, double target_ns, unsigned most);
+
+/* Device time of one call beside what the judge's own kernels need in the same run. Nanoseconds. */
+typedef struct assay_timing_device_claim {
+    double per_call;
+    double floor;                /* least time of an empty kernel, launched the same way; 0 = unknown */
+    double roof;                 /* least time to fill the output's bytes; 0 = unknown */
+    uint64_t bytes, cache_bytes; /* of the output; of the L2 cache, where a fill says nothing about memory */
+} assay_timing_device_claim;
+
+#define ASSAY_TIMING_DEVICE_MARGIN 1.3 /* faster than floor or roof by more than this is beyond physics */
+#define ASSAY_TIMING_GRAPH_SHARE                                                                             \
+    0.7 /* as CLAIM_SHARE, for graphs one after another: there is a gap between them */
+
+/* As assay_timing_trust. */
+bool assay_timing_trust_device(const assay_timing_device_claim *claim, char *reason, size_t bytes);
+
+/* Readings taken between iterations: reading i was made when done[i] iterations were over (ascending). */
+typedef struct assay_timing_marks {
+    const size_t *done;
+    const bool *bad;
+    size_t count;
+} assay_timing_marks;
+
+/* How many of n iterations lie next to a bad reading: the nearest one before or after them is bad. */
+size_t assay_timing_marked(const assay_timing_marks *marks, size_t n);
 
 #endif
