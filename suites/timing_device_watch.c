@@ -65,7 +65,9 @@ bool assay_device_watch_end(assay_device_bench *bench, size_t done, assay_error 
 
 /* ---- bytes ---- */
 
+#ifndef DOWNLOAD_BYTES
 #define DOWNLOAD_BYTES ((size_t)64 << 20) /* larger outputs are digested where they are */
+#endif
 
 /* SHA-256 of the bytes at `t`: of themselves, or of the digest of their tiles. */
 static bool hash_of(const assay_device_bench *bench, const assay_device_side *side, const assay_tensor *t,
