@@ -12,7 +12,8 @@ static const struct {
     int dash, point; /* dash: 1 solid, 2 dashed, 3 dotted, 4 long; defined in the template */
 } looks[] = {{"candidate", "#0072B2", 1, 7},          {"baseline", "#E69F00", 1, 5},
              {"candidate_checked", "#009E73", 1, 9},  {"baseline_checked", "#CC79A7", 1, 11},
-             {"candidate_backward", "#56B4E9", 2, 6}, {"baseline_backward", "#D55E00", 2, 4}};
+             {"candidate_backward", "#56B4E9", 2, 6}, {"baseline_backward", "#D55E00", 2, 4},
+             {"roof_read", "#7f8790", 2, 0}};
 
 static const char *line_name(report_arena *a, const report_model *m, const report_series *s) {
     if (strncmp(s->callable, "candidate", 9) == 0) {
@@ -29,21 +30,11 @@ static bool same_line(const report_series *a, const report_series *b) {
     return strcmp(a->callable, b->callable) == 0 && strcmp(a->figure, b->figure) == 0;
 }
 
-/* Where a sample lies on the axis: a floor has no size of its own, it belongs to the sizes measured beside
- * it. */
-static uint64_t place_of(const report_model *m, const report_series *s) {
-    uint64_t rows = s->rows;
-    for (size_t i = 0; i < m->series_count && strcmp(s->scope, "floor") == 0; i++) {
-        rows = m->series[i].seq == s->seq && m->series[i].rows > rows ? m->series[i].rows : rows;
-    }
-    return rows;
-}
-
 static void write_line(const report_model *m, const report_series *first, FILE *data) {
     for (size_t i = 0; i < m->series_count; i++) {
         const report_series *s = &m->series[i];
         if (same_line(s, first) && s->median_ns > 0 && s->rows > 0) {
-            (void)fprintf(data, "%llu %.17g %.17g %.17g\n", (unsigned long long)place_of(m, s),
+            (void)fprintf(data, "%llu %.17g %.17g %.17g\n", (unsigned long long)report_series_rows(m, s),
                           s->median_ns / 1e3, s->low_ns / 1e3, s->high_ns / 1e3);
         }
     }
@@ -69,8 +60,40 @@ static void describe_line(const report_model *m, const report_series *s, size_t 
     (void)fputc('\n', set);
 }
 
+/* The words of a figure. A run on the host has one figure and no name for it. */
+static const struct {
+    const char *figure, *title, *what, *bounds;
+} texts[] = {{"host", "Latency", "per call", "The floor is a call that computes nothing, the roof moves"},
+             {"launch", "Launch-inclusive latency", "by events around one call",
+              "The floor is an empty kernel, the roofs move"},
+             {"device", "Device time", "of a CUDA graph of several calls, divided by their number",
+              "The floor is an empty kernel in a graph, the roofs move"}};
+
+static void describe(const report_model *m, const char *figure, figure_plan *plan) {
+    size_t i = sizeof texts / sizeof texts[0] - 1;
+    while (i > 0 && strcmp(texts[i].figure, figure) != 0) {
+        i--;
+    }
+    plan->title = report_printf(m->arena, "%s against size on %s", texts[i].title, m->device);
+    plan->caption = report_printf(
+        m->arena,
+        "Medians of interleaved samples %s; bars from the 5th to the 95th percentile. %s the same bytes and "
+        "%s nothing.",
+        texts[i].what, texts[i].bounds, i == 0 ? "computes" : "compute");
+    plan->template_name = "figure_latency.gp";
+    plan->wide_height = 430;
+    plan->narrow_height = 420;
+}
+
+/* Whether a series is drawn: it has this figure and something to show; the candidate timed against itself is
+ * a check of the clock, not a line. */
+static bool drawn(const report_series *s, const char *figure) {
+    return s->median_ns > 0 && s->rows > 0 && strcmp(s->figure, figure) == 0 &&
+           strcmp(s->callable, "candidate_again") != 0;
+}
+
 bool figure_latency(const report_model *m, const char *subject, figure_plan *plan, FILE *set, FILE *data) {
-    (void)subject;
+    const char *figure = strcmp(subject, "launch") == 0 && !report_has_figure(m, "launch") ? "host" : subject;
     const report_series *lines[MOST_LINES];
     size_t count = 0;
     double low = INFINITY;
@@ -79,7 +102,7 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
     uint64_t most = 0;
     for (size_t i = 0; i < m->series_count; i++) {
         const report_series *s = &m->series[i];
-        bool known = !(s->median_ns > 0) || s->rows == 0;
+        bool known = !drawn(s, figure);
         for (size_t k = 0; k < count && !known; k++) {
             known = same_line(lines[k], s);
         }
@@ -93,7 +116,7 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
             lines[at] = s;
             count++;
         }
-        if (s->median_ns > 0 && s->rows > 0) {
+        if (drawn(s, figure)) {
             low = s->low_ns > 0 && s->low_ns < low ? s->low_ns : low;
             high = s->high_ns > high ? s->high_ns : high;
             least = s->rows < least ? s->rows : least;
@@ -114,13 +137,6 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
     (void)fprintf(set, "XLOW = %llu / 1.5\nXHIGH = %llu * 1.5\nYLOW = 1e%d\nYHIGH = 1e%d\n",
                   (unsigned long long)least, (unsigned long long)most, bottom, top);
     figure_decades(set, "YTICS", bottom, top, 9);
-    plan->title = report_printf(m->arena, "Latency against size on %s", m->device);
-    plan->caption = report_printf(
-        m->arena,
-        "Medians of interleaved samples per call; bars from the 5th to the 95th percentile. The floor is "
-        "a call that computes nothing, the roof moves the same bytes and computes nothing.");
-    plan->template_name = "figure_latency.gp";
-    plan->wide_height = 430;
-    plan->narrow_height = 420;
+    describe(m, figure, plan);
     return true;
 }

@@ -214,7 +214,8 @@ static void build_keys(report_doc *doc) {
     rounded_share(doc);
     for (size_t i = m->series_count; i-- > 0;) { /* the largest size comes last in the contract's matrix */
         const report_series *s = &m->series[i];
-        if (s->against != NULL && strcmp(s->callable, "candidate") == 0) {
+        if (s->against != NULL && strcmp(s->callable, "candidate") == 0 &&
+            (strcmp(s->figure, "launch") == 0 || !report_has_figure(m, "launch"))) {
             key_add(
                 doc, report_printf(a, "%.2f\xc3\x97", s->ratio),
                 report_printf(a, "time of %s, %s rows", s->against->callable, report_count_text(a, s->rows)));

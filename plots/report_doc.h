@@ -104,6 +104,10 @@ report_tone report_state_tone(assay_promise_state state);
 /* "1 check", "2 checks" */
 const char *report_plural(report_arena *arena, uint64_t n, const char *one, const char *many);
 
+/* The table of a run on a GPU: one row per size and callable, its figures side by side
+ * (report_timing_device.c). */
+void report_timing_device_table(report_doc *doc);
+
 /* Sections, in report_sections_*.c. */
 void report_sections_promises(report_doc *doc);
 void report_sections_findings(report_doc *doc);

@@ -23,7 +23,8 @@ static const struct {
              {"error-by-input", "accuracy", figure_profile},
              {"exponents-accuracy", "accuracy", figure_exponents},
              {"matrix-invariance", "invariance", figure_matrix},
-             {"latency", "timing", figure_latency}};
+             {"latency", "launch", figure_latency}, /* host, where there is nothing to launch */
+             {"latency-device", "device", figure_latency}};
 
 /* The three outputs of a figure. */
 static const struct {

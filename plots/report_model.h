@@ -177,5 +177,10 @@ bool report_contract_tolerance(const report_model *model, const char *relation, 
 
 /* Fills the derived fields of every series (report_timing.c). */
 void report_timing_derive(report_model *model);
+/* The rows that a series belongs to: a floor has no size of its own, it belongs to the sizes measured beside
+ * it. */
+uint64_t report_series_rows(const report_model *model, const report_series *series);
+/* Whether there are series with this figure (host, launch, device). */
+bool report_has_figure(const report_model *model, const char *figure);
 
 #endif

@@ -56,6 +56,11 @@ void report_sections_timing(report_doc *doc, const report_figures *figures) {
                 "Interleaved samples on %s (%s); load average %s. A ratio below 1 means faster than what is "
                 "named below it.",
                 m->device, report_provenance(m, "cpu.model"), report_provenance(m, "load.average"));
+    if (report_has_figure(m, "launch") || report_has_figure(m, "device")) {
+        report_timing_device_table(doc);
+        report_figures_add(doc, figures, "latency");
+        return;
+    }
     report_table *t = report_table_begin(doc, "Timing by size and callable", columns, COUNT(columns));
     for (size_t i = 0; i < m->series_count; i++) {
         timing_row(doc, t, &m->series[i]);

@@ -7,13 +7,15 @@
 #include <string.h>
 
 /* The series of the same check that `s` is compared with: "candidate<rest>" with "baseline<rest>", else with
- * the baseline of the same scope, else (a checked call) with the plain candidate. NULL when there is none. */
+ * the baseline of the same scope, else (a checked call, or the candidate again) with the plain candidate.
+ * NULL when there is none. */
 static const report_series *partner_of(const report_model *model, const report_series *s) {
     static const char prefix[] = "candidate";
     if (strncmp(s->callable, prefix, sizeof prefix - 1) != 0) {
         return NULL;
     }
     const char *wanted = report_printf(model->arena, "baseline%s", s->callable + sizeof prefix - 1);
+    const bool again = strcmp(s->callable, "candidate_again") == 0;
     const report_series *fallback = NULL;
     const report_series *plain = NULL;
     for (size_t i = 0; i < model->series_count; i++) {
@@ -24,22 +26,38 @@ static const report_series *partner_of(const report_model *model, const report_s
         if (strcmp(other->callable, wanted) == 0) {
             return other;
         }
-        if (strncmp(other->callable, "baseline", 8) == 0 && strcmp(other->scope, s->scope) == 0) {
+        if (!again && strncmp(other->callable, "baseline", 8) == 0 && strcmp(other->scope, s->scope) == 0) {
             fallback = other;
         }
-        if (strcmp(s->scope, "checked") == 0 && strcmp(other->callable, prefix) == 0) {
+        if ((strcmp(s->scope, "checked") == 0 || again) && strcmp(other->callable, prefix) == 0) {
             plain = other;
         }
     }
     return fallback != NULL ? fallback : plain;
 }
 
-/* The fastest series with this scope (floor, roof) of the same check. */
+/* Whether a roof bounds this series: a reading one those that mostly read, where there is one. */
+static bool bounds(const report_series *roof, const report_series *s, bool has_read) {
+    const bool reads = strcmp(roof->callable, "roof_read") == 0;
+    return reads == (has_read && strcmp(s->scope, "backward_only") == 0);
+}
+
+static bool has_read_roof(const report_model *model, int64_t seq) {
+    bool found = false;
+    for (size_t i = 0; i < model->series_count && !found; i++) {
+        found = model->series[i].seq == seq && strcmp(model->series[i].callable, "roof_read") == 0;
+    }
+    return found;
+}
+
+/* The fastest series with this scope (floor, roof) of the same check that bounds `s`. */
 static const report_series *bound_of(const report_model *model, const report_series *s, const char *scope) {
     const report_series *best = NULL;
+    const bool has_read = has_read_roof(model, s->seq);
     for (size_t i = 0; i < model->series_count; i++) {
         const report_series *other = &model->series[i];
-        if (other == s || other->seq != s->seq || strcmp(other->scope, scope) != 0 || other->count == 0) {
+        if (other == s || other->seq != s->seq || strcmp(other->scope, scope) != 0 || other->count == 0 ||
+            !bounds(other, s, has_read && strcmp(scope, "roof") == 0)) {
             continue;
         }
         if (best == NULL ||
@@ -70,7 +88,8 @@ static bool recorded_ratio(const report_model *model, report_series *s) {
         const char *callable, *against, *metric;
     } known[] = {{"candidate", "baseline", "ratio_candidate_baseline"},
                  {"candidate_backward", "baseline_backward", "ratio_backward_baseline"},
-                 {"candidate_checked", "candidate", "ratio_checked_unchecked"}};
+                 {"candidate_checked", "candidate", "ratio_checked_unchecked"},
+                 {"candidate_again", "candidate", "ratio_again"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(known[i].callable, s->callable) != 0 ||
             strcmp(known[i].against, s->against->callable) != 0) {
@@ -125,4 +144,21 @@ void report_timing_derive(report_model *model) {
             derive_ratio(model, s);
         }
     }
+}
+
+uint64_t report_series_rows(const report_model *model, const report_series *series) {
+    uint64_t rows = series->rows;
+    for (size_t i = 0; i < model->series_count && strcmp(series->scope, "floor") == 0; i++) {
+        rows = model->series[i].seq == series->seq && model->series[i].rows > rows ? model->series[i].rows
+                                                                                   : rows;
+    }
+    return rows;
+}
+
+bool report_has_figure(const report_model *model, const char *figure) {
+    bool found = false;
+    for (size_t i = 0; i < model->series_count && !found; i++) {
+        found = strcmp(model->series[i].figure, figure) == 0;
+    }
+    return found;
 }

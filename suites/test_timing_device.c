@@ -135,6 +135,7 @@ Test(timing_device, launch_and_host_are_figures_of_one_call) {
     cr_assert_eq(result.outcome, ASSAY_OUTCOME_PASS, "%s", result.reason);
     near("candidate_median_ns", 8320);
     near("round_trip_least_ns", 30000);
+    cr_assert(isnan(value("candidate_peak_bytes")), "memory is watched in one figure");
     cr_assert_null(series("floor"));
     cr_assert_str_eq(series("candidate")->figure, "host");
 }
@@ -302,6 +303,10 @@ Test(timing_device, readings_are_recorded_and_throttled_samples_marked) {
     near("nvml_reasons", 0x40);
     cr_assert_not_null(strstr(series("candidate")->flags, "throttled"));
     cr_assert_not_null(strstr(series("floor")->flags, "throttled"));
+    nvml->query_status = 3;
+    go(ASSAY_TIMING_FIGURE_LAUNCH, 100);
+    cr_assert(isnan(value("nvml_sm_clock_median")), "what could not be read is not a value");
+    near("throttled_iterations", 0);
 }
 
 Test(timing_device, every_size_is_planned_once_per_figure) {

@@ -314,6 +314,7 @@ Test(device, a_sample_holds_enough_calls_to_last) {
     cr_assert_eq(assay_timing_repeat(0, 100000, 100), 100);
     cr_assert_eq(assay_timing_repeat(240000, 100000, 100), 1);
     cr_assert_eq(assay_timing_repeat(99999, 100000, 100), 2);
+    cr_assert_eq(assay_timing_repeat(1000, 0, 100), 1);
 }
 
 /* An H200: 1 GiB in 250 us, memset 240 us. */
