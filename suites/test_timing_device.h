@@ -100,7 +100,7 @@ static void compute(stub_worker *w, const assay_call_spec *spec) {
             out[r * CHANNELS + c] = in[r] + (float)c;
         }
     }
-    if (!w->cached) {
+    if (!w->cached || spec->backward) {
         return;
     }
     for (size_t i = 0; i < w->cached_count; i++) {
