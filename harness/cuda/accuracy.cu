@@ -1,4 +1,5 @@
-/* accuracy.cu - the host's part of accuracy: memory of a call, near ties, and results in the judge's terms. */
+/* accuracy.cu - the host's part of accuracy: memory of a call, near ties, and results in the judge's terms.
+ */
 #include "accuracy.h"
 #include "digest.cuh"
 #include "tally.cuh"
@@ -69,7 +70,8 @@ static assay_code pass(assay_device *d, const assay_device_judgment *what, accur
     CUDA_TRY(cudaMemsetAsync(there, 0, p.returned, d->stream), "accuracy");
     CUDA_TRY(cudaMemsetAsync(&w.out->first, 0xff, sizeof w.out->first, d->stream), "accuracy");
     CODE_TRY(launch(d, &w, golden, error));
-    CUDA_TRY(cudaMemcpyAsync(d->results.at, there, p.returned, cudaMemcpyDeviceToHost, d->stream), "accuracy");
+    CUDA_TRY(cudaMemcpyAsync(d->results.at, there, p.returned, cudaMemcpyDeviceToHost, d->stream),
+             "accuracy");
     return assay_cuda_end(d, "accuracy", error);
 }
 
@@ -208,9 +210,9 @@ static void report(const assay_device_judgment *what, const accuracy_out *o, ass
 static assay_code fetch(std::vector<accuracy_entry> &list, const void *from, size_t n, assay_error *error) {
     list.resize(n);
     return n == 0 ? ASSAY_CODE_OK
-                  : assay_cuda_check(cudaMemcpy(list.data(), from, n * sizeof(accuracy_entry),
-                                                cudaMemcpyDeviceToHost),
-                                     "accuracy", error);
+                  : assay_cuda_check(
+                        cudaMemcpy(list.data(), from, n * sizeof(accuracy_entry), cudaMemcpyDeviceToHost),
+                        "accuracy", error);
 }
 
 assay_code assay_cuda_accuracy(assay_device *d, const assay_device_judgment *what, accuracy_launch *launch,

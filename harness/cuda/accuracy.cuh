@@ -36,7 +36,8 @@ struct accuracy_run {
     double abs;     /* sum of |e| since the last flush */
 };
 
-#define ACCURACY_RUN_START {RUN_START, 0, 0.0f, 0.0}
+#define ACCURACY_RUN_START                                                                                   \
+    { RUN_START, 0, 0.0f, 0.0 }
 
 struct accuracy_sums {
     double y, yy, e, ee, ey;
@@ -98,15 +99,15 @@ __device__ static inline void accuracy_flush(accuracy_run &now, accuracy_shared 
 }
 
 /* Enters the binade of a rounding `r` of golden `y`. The least tolerance there follows from the least
- * magnitude that rounds into it. The first binades, whose ties lie elsewhere, and the last have no fast way. */
+ * magnitude that rounds into it. The first binades, whose ties lie elsewhere, and the last have no fast way.
+ */
 __device__ static inline void accuracy_enter(accuracy_run &now, const accuracy_work &w,
-                                             const accuracy_known &known, double ceiling, bool falls, uint32_t r,
-                                             double y) {
+                                             const accuracy_known &known, double ceiling, bool falls,
+                                             uint32_t r, double y) {
     const uint32_t low = r & RUN_NONE;
     const unsigned e = low >> 23;
     const double least = __dmul_rn((double)__uint_as_float(low), 1.0 - 0x1p-24);
-    const double tolerance =
-        __dmul_rn(__dadd_rn(w.atol, __dmul_rn(w.rtol, least)), 1.0 - 0x1p-50);
+    const double tolerance = __dmul_rn(__dadd_rn(w.atol, __dmul_rn(w.rtol, least)), 1.0 - 0x1p-50);
     const double ulps = __dmul_rn(known.ulp, ulp_size(low));
     double cut = known.max_abs < ulps ? known.max_abs : ulps;
     cut = tolerance < cut ? tolerance : cut;
@@ -125,7 +126,8 @@ __device__ static inline bool accuracy_fast(accuracy_run &now, accuracy_sums &su
     const double e = __dsub_rn((double)__uint_as_float(got), y);
     const uint32_t s = got - r - (uint32_t)now.run.base;
     const uint32_t from_tie = ((uint32_t)__double2loint(y) << 3) - (uint32_t)((TIE_HALF - TIE_WINDOW) << 3);
-    const bool mine = (s < RUN_BINS) & (r - now.run.low < now.limit) & (from_tie > (uint32_t)(TIE_WINDOW << 4)) &
+    const bool mine = (s < RUN_BINS) & (r - now.run.low < now.limit) &
+                      (from_tie > (uint32_t)(TIE_WINDOW << 4)) &
                       (fabsf(__int_as_float(__double2hiint(e))) < now.cut);
     if (mine) {
         now.run.counts += 1u << (RUN_BITS * s);
@@ -241,8 +243,8 @@ __device__ static inline void accuracy_measure(accuracy_run &now, accuracy_sums 
 
 /* One element in full. A near tie goes to the host unjudged. */
 __device__ static inline void accuracy_word(accuracy_run &now, accuracy_sums &sum, const accuracy_work &w,
-                                            accuracy_shared *shared, unsigned *tally, double ceiling, bool falls,
-                                            uint32_t got, double y, bits64 index) {
+                                            accuracy_shared *shared, unsigned *tally, double ceiling,
+                                            bool falls, uint32_t got, double y, bits64 index) {
     const uint32_t r = __float_as_uint(__double2float_rn(y));
     if (near_tie(y)) {
         const bits64 slot = atomicAdd(&w.out->ties, 1ull);

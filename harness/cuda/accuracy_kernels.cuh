@@ -4,7 +4,8 @@
 
 #define ACCURACY_AHEAD 2 /* rows of a step; the next step's are on their way meanwhile */
 
-/* The words of a step: two of the first half and two of the second, of rows r0, r0 + at_once, ... below end. */
+/* The words of a step: two of the first half and two of the second, of rows r0, r0 + at_once, ... below end.
+ */
 __device__ static inline void step_load(uint2 (&words)[ACCURACY_AHEAD][2], const uint2 *at, uint64_t r0,
                                         unsigned at_once, uint64_t end, unsigned units) {
 #pragma unroll
@@ -77,7 +78,8 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
             const uint64_t index = r * w.channels + channel;
             const double y = golden.one((double)__uint_as_float(w.first_bits + (uint32_t)r), channel);
             accuracy_run now = q == 0 ? run[0] : q == 1 ? run[1] : q == 2 ? run[2] : run[3];
-            accuracy_word(now, sum, w, &shared, tally, Golden::ceiling, Golden::falls(q), w.got[index], y, index);
+            accuracy_word(now, sum, w, &shared, tally, Golden::ceiling, Golden::falls(q), w.got[index], y,
+                          index);
 #pragma unroll
             for (unsigned k = 0; k < 4; k++) {
                 if (q == k) {

@@ -87,8 +87,8 @@ static void check_fill(check *c, size_t offset, size_t bytes, size_t phase) {
         want[offset + i] = pattern_byte(pattern, phase, i);
     }
     good = good && memcmp(here, want, all) == 0;
-    good = good && c->plugin->damage(c->device, base + offset, bytes, pattern, phase, &count, &first, &error) ==
-                       ASSAY_CODE_OK;
+    good = good && c->plugin->damage(c->device, base + offset, bytes, pattern, phase, &count, &first,
+                                     &error) == ASSAY_CODE_OK;
     good = good && count == 0;
     /* Three bytes of damage, the last byte among them. */
     const size_t places[] = {bytes / 3, bytes / 2, bytes - 1};
@@ -128,12 +128,12 @@ static void check_inputs(check *c, uint64_t rows, uint32_t first) {
         good = here[r] == first + (uint32_t)r;
     }
     here[rows - 1] ^= 0x80u;
-    good = good &&
-           c->plugin->iota_intact(c->device, c->arena[0].address, rows, first, &before, &error) ==
-               ASSAY_CODE_OK &&
-           c->plugin->upload(c->device, c->arena[0].address, here, rows * 4, &error) == ASSAY_CODE_OK &&
-           c->plugin->iota_intact(c->device, c->arena[0].address, rows, first, &after, &error) ==
-               ASSAY_CODE_OK;
+    good =
+        good &&
+        c->plugin->iota_intact(c->device, c->arena[0].address, rows, first, &before, &error) ==
+            ASSAY_CODE_OK &&
+        c->plugin->upload(c->device, c->arena[0].address, here, rows * 4, &error) == ASSAY_CODE_OK &&
+        c->plugin->iota_intact(c->device, c->arena[0].address, rows, first, &after, &error) == ASSAY_CODE_OK;
     check_report(c, good && before && !after, "inputs: %lu rows from 0x%08x", rows, first);
     free(here);
 }
@@ -152,11 +152,11 @@ static void check_marks(check *c, uint64_t rows, size_t channels) {
     uint32_t *here = check_alloc(words * 4);
     bool present = true;
     bool gone = false;
-    bool good = c->plugin->upload(c->device, at, want, words * 4, &error) == ASSAY_CODE_OK &&
-                c->plugin->marks_gone(c->device, at, rows, channels, key, pattern, &gone, &error) ==
-                    ASSAY_CODE_OK &&
-                gone && c->plugin->mark(c->device, at, rows, channels, key, pattern, &error) == ASSAY_CODE_OK &&
-                c->plugin->download(c->device, here, at, words * 4, &error) == ASSAY_CODE_OK;
+    bool good =
+        c->plugin->upload(c->device, at, want, words * 4, &error) == ASSAY_CODE_OK &&
+        c->plugin->marks_gone(c->device, at, rows, channels, key, pattern, &gone, &error) == ASSAY_CODE_OK &&
+        gone && c->plugin->mark(c->device, at, rows, channels, key, pattern, &error) == ASSAY_CODE_OK &&
+        c->plugin->download(c->device, here, at, words * 4, &error) == ASSAY_CODE_OK;
     for (uint64_t r = 0; r < rows; r++) {
         want[r * channels + mark_channel(key, r, channels)] = pattern;
     }
@@ -165,9 +165,9 @@ static void check_marks(check *c, uint64_t rows, size_t channels) {
     for (uint64_t r = 0; r + 1 < rows; r++) {
         here[r * channels + mark_channel(key, r, channels)] = 1;
     }
-    good = good && c->plugin->upload(c->device, at, here, words * 4, &error) == ASSAY_CODE_OK &&
-           c->plugin->marks_gone(c->device, at, rows, channels, key, pattern, &present, &error) ==
-               ASSAY_CODE_OK;
+    good =
+        good && c->plugin->upload(c->device, at, here, words * 4, &error) == ASSAY_CODE_OK &&
+        c->plugin->marks_gone(c->device, at, rows, channels, key, pattern, &present, &error) == ASSAY_CODE_OK;
     check_report(c, good && !present, "marks: %lu rows of %zu", rows, channels);
     free(want);
     free(here);
@@ -178,9 +178,9 @@ static void check_marks(check *c, uint64_t rows, size_t channels) {
 static const struct {
     uint64_t rows;
     size_t channels;
-} shapes[] = {{1, 1},     {1, 2},      {7, 3},      {1, 256},   {5, 6},     {1023, 4},   {1024, 96}, {1025, 250},
-              {3000, 96}, {2049, 256}, {1500, 1000}, {130, 1024}, {70, 1028}, {66000, 4}, {66000, 6}, {131073, 8},
-              {66000, 256}};
+} shapes[] = {{1, 1},     {1, 2},      {7, 3},     {1, 256},    {5, 6},       {1023, 4},
+              {1024, 96}, {1025, 250}, {3000, 96}, {2049, 256}, {1500, 1000}, {130, 1024},
+              {70, 1028}, {66000, 4},  {66000, 6}, {131073, 8}, {66000, 256}};
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
 static void digest_here(assay_tile *tiles, const uint32_t *words, uint64_t rows, size_t channels) {
@@ -208,15 +208,16 @@ static void check_digest(check *c, uint64_t rows, size_t channels) {
 }
 
 static const uint32_t specials[] = {
-    0x00000000u, 0x80000000u, 0x00000001u, 0x80000001u, 0x00000002u, 0x007fffffu, 0x807fffffu, 0x00800000u, 0x80800000u,
-    0x3f800000u, 0xbf800000u, 0x3f7fffffu, 0x3f800001u, 0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7f800001u,
-    0x7fc00000u, 0x7fffffffu, 0xffc00000u, 0xffffffffu, 0x7f7ffffeu, 0xff800001u, 0x3f80001fu, 0x3f800020u, 0x3f800021u,
-    0x3f800022u, 0x3f800023u, 0x3f7fffe0u};
+    0x00000000u, 0x80000000u, 0x00000001u, 0x80000001u, 0x00000002u, 0x007fffffu, 0x807fffffu, 0x00800000u,
+    0x80800000u, 0x3f800000u, 0xbf800000u, 0x3f7fffffu, 0x3f800001u, 0x7f7fffffu, 0xff7fffffu, 0x7f800000u,
+    0xff800000u, 0x7f800001u, 0x7fc00000u, 0x7fffffffu, 0xffc00000u, 0xffffffffu, 0x7f7ffffeu, 0xff800001u,
+    0x3f80001fu, 0x3f800020u, 0x3f800021u, 0x3f800022u, 0x3f800023u, 0x3f7fffe0u};
 #define SPECIALS (sizeof specials / sizeof *specials)
 
 typedef enum parity_kind { EQUAL, ANY, FEW, MOST, SPECIAL, ONE, ONE_UP, WIDE, KINDS } parity_kind;
-static const char *const kind_names[KINDS] = {"equal words",        "unlike words",    "few differ",     "most differ",
-                                              "special values",     "one differs",     "all one ulp up", "far apart"};
+static const char *const kind_names[KINDS] = {"equal words",    "unlike words",   "few differ",
+                                              "most differ",    "special values", "one differs",
+                                              "all one ulp up", "far apart"};
 
 /* Makes `got` out of `want` and random bits. */
 static uint32_t differ(parity_kind kind, uint32_t want, uint32_t random, size_t i, size_t n) {
@@ -264,7 +265,8 @@ static bool same_parity(const assay_parity *a, const assay_parity *b) {
            (a->histogram == NULL || memcmp(a->histogram, b->histogram, sizeof *a->histogram) == 0);
 }
 
-static void check_parity(check *c, uint64_t rows, size_t channels, parity_kind kind, bool histogram, bool digest) {
+static void check_parity(check *c, uint64_t rows, size_t channels, parity_kind kind, bool histogram,
+                         bool digest) {
     const size_t words = (size_t)rows * channels;
     static assay_ulp_histogram cells[2];
     assay_error error;
@@ -290,8 +292,10 @@ static void check_parity(check *c, uint64_t rows, size_t channels, parity_kind k
     if (digest) {
         digest_here(here, got, rows, channels);
     }
-    if (check_code(c, c->plugin->upload(c->device, c->arena[0].address, got, words * 4, &error), &error, "upload") &&
-        check_code(c, c->plugin->upload(c->device, c->arena[1].address, want, words * 4, &error), &error, "upload") &&
+    if (check_code(c, c->plugin->upload(c->device, c->arena[0].address, got, words * 4, &error), &error,
+                   "upload") &&
+        check_code(c, c->plugin->upload(c->device, c->arena[1].address, want, words * 4, &error), &error,
+                   "upload") &&
         check_code(c, c->plugin->judge(c->device, &what, &error), &error, "parity")) {
         bool good = same_parity(&a, &b) && memcmp(here, there, sizeof here) == 0;
         /* Once more, over later elements: everything is added. */
@@ -316,8 +320,8 @@ static void check_refusals(check *c) {
                                   .rows = 1,
                                   .channels = 4,
                                   .parity = &parity};
-    check_report(c, c->plugin->judge(c->device, &what, &error) != ASSAY_CODE_OK, "misaligned words are refused: %s",
-                 error.text);
+    check_report(c, c->plugin->judge(c->device, &what, &error) != ASSAY_CODE_OK,
+                 "misaligned words are refused: %s", error.text);
     what.got = c->arena[0].address;
     what.parity = NULL;
     what.accuracy = &accuracy;
@@ -345,14 +349,14 @@ static void check_machine(check *c) {
     bool good = c->plugin->floor(c->device, false, 0, &ns[0], &error) == ASSAY_CODE_OK &&
                 c->plugin->floor(c->device, true, 100, &ns[1], &error) == ASSAY_CODE_OK;
     for (int k = 0; k < 3; k++) {
-        good = good && c->plugin->roof(c->device, (assay_device_roof)k, c->arena[0].address, ARENA_BYTES, &ns[2 + k],
-                                       &error) == ASSAY_CODE_OK;
+        good = good && c->plugin->roof(c->device, (assay_device_roof)k, c->arena[0].address, ARENA_BYTES,
+                                       &ns[2 + k], &error) == ASSAY_CODE_OK;
     }
     for (int k = 0; k < 5; k++) {
         good = good && ns[k] > 0.0;
     }
-    check_report(c, good, "floor %.0f ns, in a graph %.0f ns; %zu MiB: memset %.0f, copy %.0f, read %.0f ns", ns[0],
-                 ns[1], ARENA_BYTES >> 20, ns[2], ns[3], ns[4]);
+    check_report(c, good, "floor %.0f ns, in a graph %.0f ns; %zu MiB: memset %.0f, copy %.0f, read %.0f ns",
+                 ns[0], ns[1], ARENA_BYTES >> 20, ns[2], ns[3], ns[4]);
 }
 
 static void check_all(check *c) {
@@ -369,8 +373,8 @@ static void check_all(check *c) {
     }
     for (size_t i = 0; i < SHAPES; i++) {
         for (int kind = 0; kind < KINDS; kind++) {
-            check_parity(c, shapes[i].rows, shapes[i].channels, (parity_kind)kind, (i + (size_t)kind) % 4 != 0,
-                         (i + (size_t)kind) % 3 == 0);
+            check_parity(c, shapes[i].rows, shapes[i].channels, (parity_kind)kind,
+                         (i + (size_t)kind) % 4 != 0, (i + (size_t)kind) % 3 == 0);
         }
     }
     check_refusals(c);

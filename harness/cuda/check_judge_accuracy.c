@@ -1,5 +1,5 @@
-/* check_judge_accuracy.c - accuracy on the device against the judge on the CPU, over the golden of the suites:
- * counts, extremes, lists and histograms to the bit, sums to rounding. */
+/* check_judge_accuracy.c - accuracy on the device against the judge on the CPU, over the golden of the
+ * suites: counts, extremes, lists and histograms to the bit, sums to rounding. */
 #include "check_judge.h"
 
 #include <math.h>
@@ -13,15 +13,17 @@ static const char *const answer_names[ANSWERS] = {"right", "near",     "off by c
                                                   "NaN",   "all zero", "any bits"};
 
 static uint32_t answer_of(answer kind, uint32_t right, uint32_t random, size_t channel) {
-    static const uint32_t odd[] = {0x7fc00001u, 0x7f800000u, 0xff800000u, 0x80000000u, 0u, 0x3f800001u, 0xbf000000u,
-                                   0x7f7fffffu};
+    static const uint32_t odd[] = {0x7fc00001u, 0x7f800000u, 0xff800000u, 0x80000000u,
+                                   0u,          0x3f800001u, 0xbf000000u, 0x7f7fffffu};
     switch (kind) {
     case NEAR:
         return right + random % 5 - 2;
     case BY_CHANNEL:
         return right + (uint32_t)(channel * 7 % 17) - 9 + random % 3 - 1;
     case MIXED:
-        return random % 61 == 0 ? odd[random / 61 % 8] : random % 7 == 0 ? right ^ 0x80000000u : right + random % 2;
+        return random % 61 == 0  ? odd[random / 61 % 8]
+               : random % 7 == 0 ? right ^ 0x80000000u
+                                 : right + random % 2;
     case ALL_NAN:
         return 0x7fc00000u;
     case ALL_ZERO:
@@ -159,15 +161,17 @@ static void check_one(check *c, const measurement *m, answer kind) {
                                         .op = OP,
                                         .attrs = attrs.items,
                                         .attr_count = attrs.count};
-    if (check_code(c, c->plugin->upload(c->device, c->arena[0].address, got, words * 4, &error), &error, "upload") &&
+    if (check_code(c, c->plugin->upload(c->device, c->arena[0].address, got, words * 4, &error), &error,
+                   "upload") &&
         check_code(c, c->plugin->judge(c->device, &what, &error), &error, "accuracy")) {
         const char *unlike = first_unlike(&a[0], &a[1]);
         unlike = unlike == NULL && memcmp(here, there, sizeof here) != 0 ? "digest" : unlike;
         unlike = unlike == NULL && a[1].settle != a[0].settle ? "settle was not given back" : unlike;
-        check_report(c, unlike == NULL,
-                     "accuracy of %lu rows of %zu from 0x%08x, %s, %lu near ties, %lu outside, max %.3g ulp%s%s",
-                     m->rows, m->channels, m->first_bits, answer_names[kind], a[0].near_ties, a[0].outside,
-                     a[0].max_ulp, unlike == NULL ? "" : ": differs in ", unlike == NULL ? "" : unlike);
+        check_report(
+            c, unlike == NULL,
+            "accuracy of %lu rows of %zu from 0x%08x, %s, %lu near ties, %lu outside, max %.3g ulp%s%s",
+            m->rows, m->channels, m->first_bits, answer_names[kind], a[0].near_ties, a[0].outside,
+            a[0].max_ulp, unlike == NULL ? "" : ": differs in ", unlike == NULL ? "" : unlike);
     }
     free(got);
 }

@@ -64,7 +64,12 @@ static bool make_words(check *c, assay_entry forward, int k, uint32_t first) {
                         .dtype = {kDLFloat, 32, 1},
                         .shape = shape,
                         .strides = &one};
-    DLTensor y = {.data = at, .device = device, .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = shape, .strides = strides};
+    DLTensor y = {.data = at,
+                  .device = device,
+                  .ndim = 2,
+                  .dtype = {kDLFloat, 32, 1},
+                  .shape = shape,
+                  .strides = strides};
     const DLTensor *const inputs[] = {&x};
     DLTensor *const outputs[] = {&y};
     const assay_call call = {.struct_bytes = sizeof call,
@@ -82,7 +87,8 @@ static bool make_words(check *c, assay_entry forward, int k, uint32_t first) {
         check_report(c, false, "the implementation answers %s: %s", assay_status_text(status), message);
         return false;
     }
-    return c->plugin->roof(c->device, ASSAY_ROOF_READ, at + BYTES, 1 << 20, &(double){0}, &error) == ASSAY_CODE_OK;
+    return c->plugin->roof(c->device, ASSAY_ROOF_READ, at + BYTES, 1 << 20, &(double){0}, &error) ==
+           ASSAY_CODE_OK;
 }
 
 typedef struct mode {
@@ -119,14 +125,15 @@ static void time_mode(check *c, const mode *m, uint32_t first) {
         best = ns < best ? ns : best;
     }
     const double bytes = (double)BYTES * (m->parity ? 2.0 : 1.0);
-    (void)printf("%-28s %9.1f us %8.1f GB/s  whole domain %.3f s", m->name, best * 1e-3, bytes / best, best * 254e-9);
+    (void)printf("%-28s %9.1f us %8.1f GB/s  whole domain %.3f s", m->name, best * 1e-3, bytes / best,
+                 best * 254e-9);
     if (m->parity) {
         (void)printf("  %lu differ", parity.differing);
     }
     if (m->accuracy) {
         (void)printf("  max %.2f ulp, %.1f %% right, %lu near ties, %lu outside", accuracy.max_ulp,
-                     100.0 * (double)accuracy.correctly_rounded / (double)accuracy.elements, accuracy.near_ties,
-                     accuracy.outside);
+                     100.0 * (double)accuracy.correctly_rounded / (double)accuracy.elements,
+                     accuracy.near_ties, accuracy.outside);
     }
     (void)printf("\n");
     (void)fflush(stdout);
@@ -137,8 +144,9 @@ static void roofs(check *c) {
     assay_error error;
     double ns = 0.0;
     for (int k = 0; k < 3; k++) {
-        if (check_code(c, c->plugin->roof(c->device, (assay_device_roof)k, c->arena[0].address, BYTES, &ns, &error),
-                       &error, names[k])) {
+        if (check_code(
+                c, c->plugin->roof(c->device, (assay_device_roof)k, c->arena[0].address, BYTES, &ns, &error),
+                &error, names[k])) {
             (void)printf("%-28s %9.1f us %8.1f GB/s\n", names[k], ns * 1e-3, (double)BYTES / ns);
         }
     }
@@ -151,13 +159,11 @@ static void roofs(check *c) {
 }
 
 void check_bench(check *c, const char *candidate) {
-    static const mode modes[] = {{"digest", true, false, false},
-                                 {"parity", false, true, false},
-                                 {"parity, digest", true, true, false},
-                                 {"accuracy", false, false, true},
-                                 {"accuracy, digest", true, false, true},
-                                 {"all", true, true, true}};
-    static const uint32_t firsts[] = {0x3f800000u - ROWS, 0x3c000000u, 0x38800000u, 0x30000000u, 0x08000000u, 0x00000000u};
+    static const mode modes[] = {{"digest", true, false, false},          {"parity", false, true, false},
+                                 {"parity, digest", true, true, false},   {"accuracy", false, false, true},
+                                 {"accuracy, digest", true, false, true}, {"all", true, true, true}};
+    static const uint32_t firsts[] = {0x3f800000u - ROWS, 0x3c000000u, 0x38800000u,
+                                      0x30000000u,        0x08000000u, 0x00000000u};
     const assay_entry forward = forward_of(candidate);
     roofs(c);
     for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {

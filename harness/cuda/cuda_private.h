@@ -33,12 +33,13 @@ struct assay_device {
     assay_cuda_room scratch; /* device memory of the call in progress */
     assay_cuda_room results; /* pinned host memory for what the call brings back */
     assay_cuda_room constants;
-    std::vector<char> constants_held; /* what `constants` holds */
+    std::vector<char> constants_held;  /* what `constants` holds */
     unsigned long long *row_constants; /* of the digest: two for each row of a tile; NULL until needed */
     size_t tie_room;                   /* near ties that a call has room for; 0 until needed */
 };
 
-/* Formats "what: error" into *error and returns INTERNAL (INCOMPLETE when memory is short); OK for success. */
+/* Formats "what: error" into *error and returns INTERNAL (INCOMPLETE when memory is short); OK for success.
+ */
 assay_code assay_cuda_check(cudaError_t status, const char *what, assay_error *error);
 
 /* Returns from the calling function with the code of a failed CUDA call. `error` is the caller's. */
@@ -101,7 +102,8 @@ assay_code assay_cuda_parity(assay_device *d, const assay_device_judgment *what,
 
 /* The FP64 golden of one operator on the device. `measure` adds to what->accuracy and, when it is not NULL,
  * to what->tiles in the same pass; it refuses inputs that the golden does not cover. An operator has one when
- * its folder has a device_golden.cu that defines `assay_cuda_golden_<folder>`; the list is made at build time. */
+ * its folder has a device_golden.cu that defines `assay_cuda_golden_<folder>`; the list is made at build
+ * time. */
 struct assay_cuda_golden {
     const char *op;
     assay_code (*measure)(assay_device *d, const assay_device_judgment *what, assay_error *error);

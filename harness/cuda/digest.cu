@@ -1,4 +1,5 @@
-/* digest.cu - digests without anything else: units of four words for ordinary widths, single pairs for all others. */
+/* digest.cu - digests without anything else: units of four words for ordinary widths, single pairs for all
+ * others. */
 #include "digest.cuh"
 
 #include <cstring>
@@ -99,8 +100,9 @@ assay_code assay_cuda_digest(assay_device *d, const assay_device_judgment *what,
     unsigned long long *const sums = (unsigned long long *)d->scratch.at;
     CUDA_TRY(cudaMemsetAsync(sums, 0, tiles * sizeof(assay_tile), d->stream), "digest");
     digest_launch(d, (const uint32_t *)what->got, what->rows, what->channels, sums);
-    CUDA_TRY(cudaMemcpyAsync(d->results.at, sums, tiles * sizeof(assay_tile), cudaMemcpyDeviceToHost, d->stream),
-             "digest");
+    CUDA_TRY(
+        cudaMemcpyAsync(d->results.at, sums, tiles * sizeof(assay_tile), cudaMemcpyDeviceToHost, d->stream),
+        "digest");
     CODE_TRY(assay_cuda_end(d, "digest", error));
     judge_tiles(what, (const assay_tile *)d->results.at);
     return ASSAY_CODE_OK;

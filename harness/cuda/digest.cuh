@@ -24,10 +24,12 @@ struct digest_column { /* of one pair */
 };
 
 __device__ static inline digest_column digest_column_of(uint64_t pair) {
-    return {{digest_splitmix(ASSAY_TILE_COLUMN_BASE_0 + pair), digest_splitmix(ASSAY_TILE_COLUMN_BASE_1 + pair)}};
+    return {
+        {digest_splitmix(ASSAY_TILE_COLUMN_BASE_0 + pair), digest_splitmix(ASSAY_TILE_COLUMN_BASE_1 + pair)}};
 }
 
-__device__ static inline void digest_add(uint64_t sum[2], uint64_t x, const digest_column &column, ulonglong2 row) {
+__device__ static inline void digest_add(uint64_t sum[2], uint64_t x, const digest_column &column,
+                                         ulonglong2 row) {
     const uint64_t y0 = x ^ column.b[0] ^ row.x;
     const uint64_t y1 = x ^ column.b[1] ^ row.y;
     sum[0] += (y0 & 0xffffffffu) * (y0 >> 32) + y0;
@@ -51,7 +53,8 @@ __device__ static inline void digest_finish(uint64_t sum[2], unsigned long long 
 }
 
 /* Rows are cut into units of four words: pair j of the first half and pair j of the second half. A block of
- * JUDGE_THREADS threads takes several rows at once. Usable when channels % 4 == 0 and channels / 4 <= JUDGE_THREADS. */
+ * JUDGE_THREADS threads takes several rows at once. Usable when channels % 4 == 0 and channels / 4 <=
+ * JUDGE_THREADS. */
 static inline bool judge_has_units(size_t channels) {
     return channels % 4 == 0 && channels / 4 <= JUDGE_THREADS && channels > 0;
 }

@@ -92,8 +92,8 @@ __global__ void mark_kernel(uint32_t *at, uint64_t rows, uint64_t channels, uint
     }
 }
 
-__global__ void mark_check(const uint32_t *at, uint64_t rows, uint64_t channels, uint64_t key, uint32_t pattern,
-                           unsigned long long *count) {
+__global__ void mark_check(const uint32_t *at, uint64_t rows, uint64_t channels, uint64_t key,
+                           uint32_t pattern, unsigned long long *count) {
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; r < rows; r += step) {
         if (at[mark_place(key, r, channels)] == pattern) {
@@ -124,20 +124,22 @@ assay_code assay_cuda_fill(assay_device *d, void *address, size_t bytes, uint32_
     return assay_cuda_end(d, "fill", error);
 }
 
-assay_code assay_cuda_damage(assay_device *d, const void *address, size_t bytes, uint32_t pattern, size_t phase,
-                             uint64_t *count, uint64_t *first, assay_error *error) {
+assay_code assay_cuda_damage(assay_device *d, const void *address, size_t bytes, uint32_t pattern,
+                             size_t phase, uint64_t *count, uint64_t *first, assay_error *error) {
     unsigned long long out[2] = {0, 0};
     unsigned long long *c = nullptr;
     CODE_TRY(assay_cuda_begin(d, error));
     CODE_TRY(counters(d, &c, error));
-    damage_kernel<<<BLOCKS, 256, 0, d->stream>>>((const uint8_t *)address, bytes, turned(pattern, phase), c, c + 1);
+    damage_kernel<<<BLOCKS, 256, 0, d->stream>>>((const uint8_t *)address, bytes, turned(pattern, phase), c,
+                                                 c + 1);
     CODE_TRY(read_counters(d, c, out, "damage", error));
     *count = out[0];
     *first = out[1];
     return ASSAY_CODE_OK;
 }
 
-assay_code assay_cuda_iota(assay_device *d, void *address, uint64_t rows, uint32_t first_bits, assay_error *error) {
+assay_code assay_cuda_iota(assay_device *d, void *address, uint64_t rows, uint32_t first_bits,
+                           assay_error *error) {
     CODE_TRY(assay_cuda_begin(d, error));
     iota_kernel<<<BLOCKS, 256, 0, d->stream>>>((uint32_t *)address, rows, first_bits);
     return assay_cuda_end(d, "inputs", error);
@@ -162,8 +164,8 @@ assay_code assay_cuda_mark(assay_device *d, void *address, uint64_t rows, size_t
     return assay_cuda_end(d, "marks", error);
 }
 
-assay_code assay_cuda_marks_gone(assay_device *d, const void *address, uint64_t rows, size_t channels, uint64_t key,
-                                 uint32_t pattern, bool *gone, assay_error *error) {
+assay_code assay_cuda_marks_gone(assay_device *d, const void *address, uint64_t rows, size_t channels,
+                                 uint64_t key, uint32_t pattern, bool *gone, assay_error *error) {
     unsigned long long out[2] = {0, 0};
     unsigned long long *c = nullptr;
     CODE_TRY(assay_cuda_begin(d, error));

@@ -111,7 +111,7 @@ static cudaError_t move_bytes(assay_device *d, assay_device_roof kind, char *at,
         break;
     }
     reading_sum<<<(unsigned)d->info.multiprocessors * 8, 256, 0, d->stream>>>((const uint4 *)at, bytes / 16,
-                                                                            (unsigned *)d->scratch.at);
+                                                                              (unsigned *)d->scratch.at);
     return cudaGetLastError();
 }
 

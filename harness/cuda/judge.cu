@@ -20,7 +20,8 @@ bool assay_cuda_has_golden(const char *op) {
 static assay_code judge_parts(assay_device *d, const assay_device_judgment *what, assay_error *error) {
     assay_device_judgment rest = *what;
     if (what->rows == 0 || what->channels == 0 || (uintptr_t)what->got % 256 != 0) {
-        return assay_fail(error, ASSAY_CODE_INTERNAL, "device judge: no rows, no channels, or misaligned words");
+        return assay_fail(error, ASSAY_CODE_INTERNAL,
+                          "device judge: no rows, no channels, or misaligned words");
     }
     if (what->rows > (uint64_t)JUDGE_ROWS << 24 || what->channels > (size_t)1 << 21) {
         return assay_fail(error, ASSAY_CODE_INTERNAL, "device judge: more than 2^34 rows or 2^21 channels");

@@ -10,8 +10,8 @@
 /* Of a call; counters of a block in shared memory, then added to the one in global memory. */
 struct parity_counts {
     unsigned long long zero_sign, nan_number, nan_payload, infinite, numeric;
-    unsigned long long first_block; /* lowest block with a difference */
-    unsigned long long worst_block; /* block_key: most distant, then lowest block; 0 = none */
+    unsigned long long first_block;  /* lowest block with a difference */
+    unsigned long long worst_block;  /* block_key: most distant, then lowest block; 0 = none */
     unsigned long long first, worst; /* indices inside the call; all ones = none */
     uint32_t first_got, first_want, worst_got, worst_want;
 };
@@ -270,7 +270,8 @@ __global__ void __launch_bounds__(JUDGE_THREADS)
 static const parity_counts nothing = {0, 0, 0, 0, 0, NONE, 0, NONE, NONE, 0, 0, 0, 0};
 
 /* What the kernels brought back, in the judge's own terms. */
-static void parity_report(const assay_device_judgment *what, const parity_counts *c, assay_ulp_histogram *cells) {
+static void parity_report(const assay_device_judgment *what, const parity_counts *c,
+                          assay_ulp_histogram *cells) {
     assay_parity one = {};
     one.elements = what->rows * what->channels;
     one.zero_sign = c->zero_sign;
@@ -297,8 +298,8 @@ static void parity_launch(assay_device *d, const assay_device_judgment *what, pa
     const uint32_t *const want = (const uint32_t *)what->other;
     const ulonglong2 *const table = (const ulonglong2 *)d->row_constants;
     if (!judge_has_units(what->channels)) {
-        parity_any<<<blocks, JUDGE_THREADS, TALLY_BYTES, d->stream>>>(got, want, what->rows, what->channels, cells,
-                                                                      out);
+        parity_any<<<blocks, JUDGE_THREADS, TALLY_BYTES, d->stream>>>(got, want, what->rows, what->channels,
+                                                                      cells, out);
     } else if (tiles != nullptr) {
         parity_units<true><<<blocks, JUDGE_THREADS, TALLY_BYTES, d->stream>>>(
             got, want, what->rows, (unsigned)what->channels, table, tiles, cells, out);

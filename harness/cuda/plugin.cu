@@ -1,4 +1,5 @@
-/* plugin.cu - the table of the CUDA plugin: opening a device, arenas, copies. The kernels are in other files. */
+/* plugin.cu - the table of the CUDA plugin: opening a device, arenas, copies. The kernels are in other files.
+ */
 #include "cuda_private.h"
 
 #include <cstdio>
@@ -10,7 +11,8 @@ assay_code assay_cuda_check(cudaError_t status, const char *what, assay_error *e
     if (status == cudaSuccess) {
         return ASSAY_CODE_OK;
     }
-    return assay_fail(error, status == cudaErrorMemoryAllocation ? ASSAY_CODE_INCOMPLETE : ASSAY_CODE_INTERNAL,
+    return assay_fail(error,
+                      status == cudaErrorMemoryAllocation ? ASSAY_CODE_INCOMPLETE : ASSAY_CODE_INTERNAL,
                       "CUDA, %s: %s", what, cudaGetErrorString(status));
 }
 
@@ -146,7 +148,8 @@ static assay_code device_open(int ordinal, assay_device **device, int *count, as
                           cudaGetErrorString(status));
     }
     if (status != cudaSuccess) {
-        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "CUDA does not start: %s", cudaGetErrorString(status));
+        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "CUDA does not start: %s",
+                          cudaGetErrorString(status));
     }
     if (ordinal >= n) {
         return assay_fail(error, ASSAY_CODE_INCOMPLETE, "no such GPU: this machine has %d", n);
@@ -185,7 +188,8 @@ static assay_code arena_create(assay_device *d, size_t bytes, assay_device_arena
     static_assert(sizeof handle == ASSAY_DEVICE_HANDLE_BYTES, "a handle has 64 bytes");
     CUDA_TRY(cudaSetDevice(d->ordinal), "device");
     CUDA_TRY(cudaMalloc(&address, bytes), "device arena");
-    const assay_code code = assay_cuda_check(cudaIpcGetMemHandle(&handle, address), "sharing the device arena", error);
+    const assay_code code =
+        assay_cuda_check(cudaIpcGetMemHandle(&handle, address), "sharing the device arena", error);
     if (code != ASSAY_CODE_OK) {
         (void)cudaFree(address);
         return code;
@@ -210,7 +214,9 @@ static assay_code upload(assay_device *d, void *to, const void *from, size_t byt
         const size_t n = bytes - done < STAGING_BYTES ? bytes - done : STAGING_BYTES;
         CUDA_TRY(cudaEventSynchronize(d->staged[turn]), "upload");
         memcpy(d->staging[turn], (const char *)from + done, n);
-        CUDA_TRY(cudaMemcpyAsync((char *)to + done, d->staging[turn], n, cudaMemcpyHostToDevice, d->copy_stream), "upload");
+        CUDA_TRY(
+            cudaMemcpyAsync((char *)to + done, d->staging[turn], n, cudaMemcpyHostToDevice, d->copy_stream),
+            "upload");
         CUDA_TRY(cudaEventRecord(d->staged[turn], d->copy_stream), "upload");
         done += n;
     }
@@ -230,8 +236,9 @@ static assay_code download(assay_device *d, void *to, const void *from, size_t b
         }
         if (done < bytes) {
             const size_t n = bytes - done < STAGING_BYTES ? bytes - done : STAGING_BYTES;
-            CUDA_TRY(cudaMemcpyAsync(d->staging[turn], (const char *)from + done, n, cudaMemcpyDeviceToHost, d->copy_stream),
-                "download");
+            CUDA_TRY(cudaMemcpyAsync(d->staging[turn], (const char *)from + done, n, cudaMemcpyDeviceToHost,
+                                     d->copy_stream),
+                     "download");
             CUDA_TRY(cudaEventRecord(d->staged[turn], d->copy_stream), "download");
             waiting[turn] = n;
             place[turn] = done;
@@ -241,12 +248,6 @@ static assay_code download(assay_device *d, void *to, const void *from, size_t b
         }
     }
     return ASSAY_CODE_OK;
-}
-
-/* For a build without space.cu. */
-extern "C" __attribute__((weak)) assay_host_space *assay_cuda_space_open(int, size_t, assay_error *error) {
-    (void)assay_fail(error, ASSAY_CODE_INCOMPLETE, "this CUDA backend has no memory space for workers");
-    return nullptr;
 }
 
 static const assay_device_plugin plugin = {ASSAY_DEVICE_PLUGIN_VERSION,
@@ -273,8 +274,8 @@ static const assay_device_plugin plugin = {ASSAY_DEVICE_PLUGIN_VERSION,
                                            assay_cuda_roof,
                                            assay_cuda_space_open};
 
-extern "C" __attribute__((visibility("default"))) const assay_device_plugin *assay_device_plugin_table(void)
-    __asm__(ASSAY_DEVICE_PLUGIN_SYMBOL);
+extern "C" __attribute__((visibility("default"))) const assay_device_plugin *
+assay_device_plugin_table(void) __asm__(ASSAY_DEVICE_PLUGIN_SYMBOL);
 extern "C" const assay_device_plugin *assay_device_plugin_table(void) {
     return &plugin;
 }

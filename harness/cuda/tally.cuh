@@ -32,7 +32,8 @@ struct ulp_run {
 };
 
 /* No two words of one binade are as far apart as this base: nothing fits into a run that has not begun. */
-#define RUN_START {RUN_NONE, 1 << 30, 0}
+#define RUN_START                                                                                            \
+    { RUN_NONE, 1 << 30, 0 }
 
 __device__ static inline int64_t ulp_image(uint32_t bits) {
     const int64_t magnitude = bits & MAGNITUDE;
