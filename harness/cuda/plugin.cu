@@ -228,7 +228,7 @@ static assay_code download(assay_device *d, void *to, const void *from, size_t b
     size_t waiting[2] = {0, 0};
     size_t place[2] = {0, 0};
     CUDA_TRY(cudaSetDevice(d->ordinal), "device");
-    for (size_t done = 0, turn = 0; done < bytes || waiting[turn] > 0; turn ^= 1) {
+    for (size_t done = 0, turn = 0; done < bytes || waiting[0] > 0 || waiting[1] > 0; turn ^= 1) {
         if (waiting[turn] > 0) {
             CUDA_TRY(cudaEventSynchronize(d->staged[turn]), "download");
             memcpy((char *)to + place[turn], d->staging[turn], waiting[turn]);
@@ -243,8 +243,6 @@ static assay_code download(assay_device *d, void *to, const void *from, size_t b
             waiting[turn] = n;
             place[turn] = done;
             done += n;
-        } else if (waiting[turn ^ 1] == 0) {
-            break;
         }
     }
     return ASSAY_CODE_OK;

@@ -29,6 +29,7 @@ static assay_status answer(const assay_call *call, cudaError_t status, const cha
     if (status == cudaSuccess) {
         return ASSAY_OK;
     }
+    (void)cudaGetLastError(); /* or the next launch would find this error again */
     if (call->message != NULL && call->message_bytes > 0) {
         (void)snprintf(call->message, call->message_bytes, "%s: %s", what, cudaGetErrorString(status));
     }
@@ -73,9 +74,21 @@ static void flag_return(flag *f) {
 }
 
 static assay_status check_range(const assay_call *call, const sinusoid_args *args, const cuda_work *work) {
-    cudaError_t status = cudaSuccess;
+    enum cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
     if (!args->check_range) {
         return ASSAY_OK;
+    }
+    cudaError_t status = cudaStreamIsCapturing(work->stream, &capturing);
+    if (status != cudaSuccess) {
+        return answer(call, status, "range check");
+    }
+    if (capturing != cudaStreamCaptureStatusNone) {
+        if (call->message != NULL && call->message_bytes > 0) {
+            (void)snprintf(
+                call->message, call->message_bytes,
+                "a graph cannot hold the range check, which reads a value back: pass check_range false");
+        }
+        return ASSAY_UNSUPPORTED;
     }
     flag *f = flag_take(&status);
     if (f == NULL) {
