@@ -15,7 +15,7 @@
 #define SETTLERS      16u
 
 struct accuracy_places {
-    size_t known, out, cells, tiles, returned, best, sums, worst, ties, bytes;
+    size_t known, out, cells, returned, best, sums, worst, ties, bytes;
 };
 
 static accuracy_places lay_out(const accuracy_work *w) {
@@ -24,7 +24,6 @@ static accuracy_places lay_out(const accuracy_work *w) {
     p.known = l.add(sizeof(accuracy_known));
     p.out = l.add(sizeof(accuracy_out));
     p.cells = l.add(sizeof(assay_ulp_histogram));
-    p.tiles = l.add((w->rows + ASSAY_TILE_ROWS - 1) / ASSAY_TILE_ROWS * sizeof(assay_tile));
     p.returned = l.bytes;
     p.best = l.add(SURVEY_BLOCKS * sizeof(accuracy_best));
     p.sums = l.add((size_t)w->blocks * SUMS * sizeof(double));
@@ -43,7 +42,6 @@ static accuracy_work work_of(assay_device *d, const assay_device_judgment *what)
     w.first_bits = what->first_bits;
     w.atol = what->accuracy->tolerance.atol;
     w.rtol = what->accuracy->tolerance.rtol;
-    w.row_constants = (const ulonglong2 *)d->row_constants;
     w.survey = survey < 1 ? 1 : survey > SURVEY_BLOCKS ? SURVEY_BLOCKS : (unsigned)survey;
     w.blocks = (unsigned)((what->rows + JUDGE_ROWS - 1) / JUDGE_ROWS);
     w.tie_room = d->tie_room;
@@ -62,7 +60,6 @@ static assay_code pass(assay_device *d, const assay_device_judgment *what, accur
     w.known = (accuracy_known *)(there + p.known);
     w.out = (accuracy_out *)(there + p.out);
     w.cells = (unsigned long long *)(there + p.cells);
-    w.tiles = what->tiles == nullptr ? nullptr : (unsigned long long *)(there + p.tiles);
     w.best = (accuracy_best *)(there + p.best);
     w.sums = (double *)(there + p.sums);
     w.worst = (accuracy_entry *)(there + p.worst);
@@ -224,7 +221,6 @@ assay_code assay_cuda_accuracy(assay_device *d, const assay_device_judgment *wha
     d->tie_room = d->tie_room == 0 ? TIE_ROOM : d->tie_room;
     for (;;) {
         CODE_TRY(assay_cuda_begin(d, error));
-        CODE_TRY(assay_cuda_row_constants(d, error));
         CODE_TRY(pass(d, what, launch, golden, &p, error));
         out = (const accuracy_out *)((char *)d->results.at + p.out);
         if (out->ties <= d->tie_room) {
@@ -236,8 +232,5 @@ assay_code assay_cuda_accuracy(assay_device *d, const assay_device_judgment *wha
     CODE_TRY(fetch(ties, (char *)d->scratch.at + p.ties, out->ties, error));
     report(what, out, (assay_ulp_histogram *)((char *)d->results.at + p.cells), worst);
     judge_ties(what, ties);
-    if (what->tiles != nullptr) {
-        judge_tiles(what, (const assay_tile *)((char *)d->results.at + p.tiles));
-    }
     return ASSAY_CODE_OK;
 }

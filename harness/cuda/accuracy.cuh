@@ -1,4 +1,4 @@
-/* accuracy.cuh - words against an FP64 golden that is computed beside them: digest, golden and complete
+/* accuracy.cuh - words against an FP64 golden that is computed beside them: golden and complete
  * accuracy in one pass over the data. Included by the device_golden.cu of an operator.
  *
  * A thread owns the same four words of every row and walks over rows. An element takes the fast way when it

@@ -44,8 +44,6 @@ struct accuracy_work {
     uint64_t rows, channels;
     uint32_t first_bits;
     double atol, rtol;
-    const ulonglong2 *row_constants;
-    unsigned long long *tiles; /* NULL: no digest */
     unsigned long long *cells;
     accuracy_known *known;
     accuracy_best *best;
@@ -66,7 +64,7 @@ typedef assay_code accuracy_launch(assay_device *d, const accuracy_work *work, c
                                    assay_error *error);
 
 /* Runs them, again with more room when there are more near ties than expected, settles the near ties and adds
- * everything to what->accuracy (and what->tiles). */
+ * everything to what->accuracy. */
 assay_code assay_cuda_accuracy(assay_device *d, const assay_device_judgment *what, accuracy_launch *launch,
                                const void *golden, assay_error *error);
 

@@ -18,7 +18,7 @@ __device__ static inline void step_load(uint2 (&words)[ACCURACY_AHEAD][2], const
     }
 }
 
-template <class Golden, bool DIGEST>
+template <class Golden>
 __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden, accuracy_work w) {
     extern __shared__ unsigned tally[];
     __shared__ accuracy_shared shared;
@@ -29,12 +29,9 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
     const uint64_t first = (uint64_t)blockIdx.x * JUDGE_ROWS;
     const uint64_t end = first + JUDGE_ROWS < w.rows ? first + JUDGE_ROWS : w.rows;
     const uint64_t step = (uint64_t)ACCURACY_AHEAD * at_once;
-    const digest_column low = digest_column_of(j);
-    const digest_column high = digest_column_of(units + j);
     const uint2 *const at = (const uint2 *)w.got + j;
     const bool idle = sub >= at_once;
     const typename Golden::unit unit = golden.open(idle ? 0 : j, (unsigned)w.channels);
-    uint64_t digest[2] = {0, 0};
     accuracy_sums sum = {0.0, 0.0, 0.0, 0.0, 0.0};
     accuracy_run run[4] = {ACCURACY_RUN_START, ACCURACY_RUN_START, ACCURACY_RUN_START, ACCURACY_RUN_START};
     uint2 ahead[ACCURACY_AHEAD][2];
@@ -58,11 +55,6 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
             if (r < end) {
                 double y[4];
                 golden.four(unit, (double)__uint_as_float(w.first_bits + (uint32_t)r), y);
-                if (DIGEST) {
-                    const ulonglong2 row = __ldg(w.row_constants + (r & (ASSAY_TILE_ROWS - 1)));
-                    digest_add(digest, digest_pair(words[i][0].x, words[i][0].y), low, row);
-                    digest_add(digest, digest_pair(words[i][1].x, words[i][1].y), high, row);
-                }
                 rare |= accuracy_fast(run[0], sum, words[i][0].x, y[0]) ? 0 : 1u << (4 * i);
                 rare |= accuracy_fast(run[1], sum, words[i][0].y, y[1]) ? 0 : 2u << (4 * i);
                 rare |= accuracy_fast(run[2], sum, words[i][1].x, y[2]) ? 0 : 4u << (4 * i);
@@ -99,9 +91,6 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
 #pragma unroll
     for (unsigned k = 0; k < 4; k++) {
         accuracy_flush(run[k], &shared, tally);
-    }
-    if (DIGEST) {
-        digest_finish(digest, w.tiles + 2 * (first / ASSAY_TILE_ROWS));
     }
     accuracy_close(&shared, tally, sum, w);
 }
@@ -253,20 +242,14 @@ static assay_code accuracy_kernels(assay_device *d, const accuracy_work *work, c
     const accuracy_work w = *work;
     const cudaFuncAttribute most = cudaFuncAttributeMaxDynamicSharedMemorySize;
     const bool units = judge_has_units(w.channels) && w.first_bits < SIGN_BIT;
-    CUDA_TRY(cudaFuncSetAttribute(accuracy_units<Golden, true>, most, TALLY_BYTES), "accuracy");
-    CUDA_TRY(cudaFuncSetAttribute(accuracy_units<Golden, false>, most, TALLY_BYTES), "accuracy");
+    CUDA_TRY(cudaFuncSetAttribute(accuracy_units<Golden>, most, TALLY_BYTES), "accuracy");
     CUDA_TRY(cudaFuncSetAttribute(accuracy_any<Golden>, most, TALLY_BYTES), "accuracy");
     accuracy_survey<Golden><<<w.survey, JUDGE_THREADS, 0, d->stream>>>(golden, w);
     accuracy_rank<<<1, SURVEY_BLOCKS, 0, d->stream>>>(w);
-    if (units && w.tiles != nullptr) {
-        accuracy_units<Golden, true><<<w.blocks, JUDGE_THREADS, TALLY_BYTES, d->stream>>>(golden, w);
-    } else if (units) {
-        accuracy_units<Golden, false><<<w.blocks, JUDGE_THREADS, TALLY_BYTES, d->stream>>>(golden, w);
+    if (units) {
+        accuracy_units<Golden><<<w.blocks, JUDGE_THREADS, TALLY_BYTES, d->stream>>>(golden, w);
     } else {
         accuracy_any<Golden><<<w.blocks, JUDGE_THREADS, TALLY_BYTES, d->stream>>>(golden, w);
-        if (w.tiles != nullptr) {
-            digest_launch(d, w.got, w.rows, w.channels, w.tiles);
-        }
     }
     accuracy_total<Golden><<<1, JUDGE_THREADS, 0, d->stream>>>(golden, w);
     return assay_cuda_check(cudaGetLastError(), "accuracy", error);

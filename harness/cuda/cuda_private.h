@@ -100,10 +100,9 @@ assay_code assay_cuda_digest(assay_device *d, const assay_device_judgment *what,
 /* Adds to what->parity and, when it is not NULL, to what->tiles in the same pass. */
 assay_code assay_cuda_parity(assay_device *d, const assay_device_judgment *what, assay_error *error);
 
-/* The FP64 golden of one operator on the device. `measure` adds to what->accuracy and, when it is not NULL,
- * to what->tiles in the same pass; it refuses inputs that the golden does not cover. An operator has one when
- * its folder has a device_golden.cu that defines `assay_cuda_golden_<folder>`; the list is made at build
- * time. */
+/* The FP64 golden of one operator on the device. `measure` adds to what->accuracy; it refuses inputs that the
+ * golden does not cover. An operator has one when its folder has a device_golden.cu that defines
+ * `assay_cuda_golden_<folder>`; the list is made at build time. */
 struct assay_cuda_golden {
     const char *op;
     assay_code (*measure)(assay_device *d, const assay_device_judgment *what, assay_error *error);

@@ -23,40 +23,57 @@ assay_code assay_cuda_row_constants(assay_device *d, assay_error *error) {
 
 #define AHEAD 8 /* rows in flight per thread */
 
+/* A thread owns two neighbouring pairs of every row it sees: loads of 16 bytes. `whole`: the block has all of
+ * its JUDGE_ROWS rows, and every step of AHEAD * at_once rows is whole. */
+template <bool whole>
+__device__ static inline void digest_rows(const ulonglong2 *__restrict__ base, unsigned rows, unsigned sub,
+                                          unsigned at_once, unsigned pitch, const ulonglong2 *constants,
+                                          const digest_column &left, const digest_column &right,
+                                          uint64_t sum[2]) {
+    for (unsigned r0 = sub; r0 < rows; r0 += AHEAD * at_once) {
+        ulonglong2 x[AHEAD];
+#pragma unroll
+        for (unsigned i = 0; i < AHEAD; i++) {
+            const unsigned r = r0 + i * at_once;
+            if (whole || r < rows) {
+                x[i] = __ldcs(base + (size_t)r * pitch);
+            }
+        }
+#pragma unroll
+        for (unsigned i = 0; i < AHEAD; i++) {
+            const unsigned r = r0 + i * at_once;
+            if (whole || r < rows) {
+                const ulonglong2 row = constants[r];
+                digest_add(sum, x[i].x, left, row);
+                digest_add(sum, x[i].y, right, row);
+            }
+        }
+    }
+}
+
 __global__ void __launch_bounds__(JUDGE_THREADS)
-    digest_units(const uint32_t *__restrict__ words, uint64_t rows, unsigned channels,
+    digest_units(const uint32_t *__restrict__ words, uint64_t all_rows, unsigned channels,
                  const ulonglong2 *__restrict__ row_constants, unsigned long long *tiles) {
+    __shared__ ulonglong2 constants[JUDGE_ROWS];
     const unsigned units = channels / 4;
     const unsigned at_once = JUDGE_THREADS / units;
     const unsigned sub = threadIdx.x / units;
     const unsigned j = threadIdx.x - sub * units;
     const uint64_t first = (uint64_t)blockIdx.x * JUDGE_ROWS;
-    const uint64_t end = first + JUDGE_ROWS < rows ? first + JUDGE_ROWS : rows;
+    const unsigned rows = all_rows - first < JUDGE_ROWS ? (unsigned)(all_rows - first) : JUDGE_ROWS;
     uint64_t sum[2] = {0, 0};
+    for (unsigned r = threadIdx.x; r < rows; r += JUDGE_THREADS) {
+        constants[r] = __ldg(row_constants + ((first + r) & (ASSAY_TILE_ROWS - 1)));
+    }
+    __syncthreads();
     if (sub < at_once) {
-        const digest_column low = digest_column_of(j);
-        const digest_column high = digest_column_of(units + j);
-        const uint2 *const base = (const uint2 *)words + j;
-        for (uint64_t r0 = first + sub; r0 < end; r0 += (uint64_t)AHEAD * at_once) {
-            uint2 a[AHEAD];
-            uint2 b[AHEAD];
-#pragma unroll
-            for (unsigned i = 0; i < AHEAD; i++) {
-                const uint64_t r = r0 + (uint64_t)i * at_once;
-                if (r < end) {
-                    a[i] = __ldcs(base + r * (channels / 2));
-                    b[i] = __ldcs(base + r * (channels / 2) + units);
-                }
-            }
-#pragma unroll
-            for (unsigned i = 0; i < AHEAD; i++) {
-                const uint64_t r = r0 + (uint64_t)i * at_once;
-                if (r < end) {
-                    const ulonglong2 row = __ldg(row_constants + (r & (ASSAY_TILE_ROWS - 1)));
-                    digest_add(sum, digest_pair(a[i].x, a[i].y), low, row);
-                    digest_add(sum, digest_pair(b[i].x, b[i].y), high, row);
-                }
-            }
+        const digest_column left = digest_column_of(2 * j);
+        const digest_column right = digest_column_of(2 * j + 1);
+        const ulonglong2 *const base = (const ulonglong2 *)(words + first * channels) + j;
+        if (rows % (AHEAD * at_once) == 0) {
+            digest_rows<true>(base, rows, sub, at_once, units, constants, left, right, sum);
+        } else {
+            digest_rows<false>(base, rows, sub, at_once, units, constants, left, right, sum);
         }
     }
     digest_finish(sum, tiles + 2 * (first / ASSAY_TILE_ROWS));

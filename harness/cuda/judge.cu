@@ -32,8 +32,9 @@ static assay_code judge_parts(assay_device *d, const assay_device_judgment *what
             return assay_fail(error, ASSAY_CODE_INCOMPLETE, "operator %s has no golden on the GPU",
                               what->op == nullptr ? "?" : what->op);
         }
+        /* The digest is left to a pass of its own: the golden's kernel is bound by arithmetic, the digest's
+         * by memory. */
         CODE_TRY(golden->measure(d, what, error));
-        rest.tiles = nullptr;
     }
     if (rest.parity != nullptr) {
         return assay_cuda_parity(d, &rest, error);
