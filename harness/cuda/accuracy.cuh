@@ -25,6 +25,7 @@
 #define TIE_HALF   (1ull << 28)
 #define TIE_WINDOW (1ull << 9)
 #define NONE       (~0ull)
+#define UNTIED     (0x1p-150 - 0x1p-168) /* an error below this means no near tie where the spacing is 2^-149 */
 #define LEAST      4.9406564584124654e-324 /* the least positive double */
 
 typedef unsigned long long bits64;
@@ -99,8 +100,8 @@ __device__ static inline void accuracy_flush(accuracy_run &now, accuracy_shared 
 }
 
 /* Enters the binade of a rounding `r` of golden `y`. The least tolerance there follows from the least
- * magnitude that rounds into it. The first binades, whose ties lie elsewhere, and the last have no fast way.
- */
+ * magnitude that rounds into it. In the first two binades, where the low bits of a golden do not tell ties,
+ * only errors below half an ulp take the fast way: those are none. The last binade has no fast way. */
 __device__ static inline void accuracy_enter(accuracy_run &now, const accuracy_work &w,
                                              const accuracy_known &known, double ceiling, bool falls,
                                              uint32_t r, double y) {
@@ -111,13 +112,14 @@ __device__ static inline void accuracy_enter(accuracy_run &now, const accuracy_w
     const double ulps = __dmul_rn(known.ulp, ulp_size(low));
     double cut = known.max_abs < ulps ? known.max_abs : ulps;
     cut = tolerance < cut ? tolerance : cut;
+    cut = low <= BINADE && cut > UNTIED ? UNTIED : cut;
     const int high = __double2hiint(cut);
     now.run.low = low;
     now.cut = cut > 0.0 && tolerance > 0.0 ? __int_as_float(high < 0x7f000000 ? high : 0x7f000000) : 0.0f;
     const uint32_t top = __float_as_uint(__double2float_rn(known.max_golden));
     const bool free = known.max_golden >= ceiling || (falls && __dadd_rn(y, 0x1p-50) < known.max_golden);
     const uint32_t below = top > low ? top - low : 0;
-    now.limit = e < 2 || e > 253 ? 0 : free || below > BINADE ? BINADE : below;
+    now.limit = e > 253 ? 0 : free || below > BINADE ? BINADE : below;
 }
 
 /* True when the run counted it. */
@@ -127,7 +129,7 @@ __device__ static inline bool accuracy_fast(accuracy_run &now, accuracy_sums &su
     const uint32_t s = got - r - (uint32_t)now.run.base;
     const uint32_t from_tie = ((uint32_t)__double2loint(y) << 3) - (uint32_t)((TIE_HALF - TIE_WINDOW) << 3);
     const bool mine = (s < RUN_BINS) & (r - now.run.low < now.limit) &
-                      (from_tie > (uint32_t)(TIE_WINDOW << 4)) &
+                      ((from_tie > (uint32_t)(TIE_WINDOW << 4)) | (now.run.low <= BINADE)) &
                       (fabsf(__int_as_float(__double2hiint(e))) < now.cut);
     if (mine) {
         now.run.counts += 1u << (RUN_BITS * s);

@@ -70,7 +70,15 @@ struct sinusoid_device {
         return {{freq[2 * j], freq[2 * j + 1]}};
     }
 
+    /* Below 2^-28 the polynomials round to 1 and to the angle itself (z < 2^-56); a warp takes one way, as
+     * its inputs are neighbours. */
     __device__ static void four(const unit &u, double t, double y[4]) {
+        if (t < 0x1p-28) {
+            y[0] = y[1] = 1.0;
+            y[2] = __dmul_rn(t, u.freq[0]);
+            y[3] = __dmul_rn(t, u.freq[1]);
+            return;
+        }
         sinusoid_pair(__dmul_rn(t, u.freq[0]), &y[0], &y[2]);
         sinusoid_pair(__dmul_rn(t, u.freq[1]), &y[1], &y[3]);
     }
@@ -108,16 +116,16 @@ static assay_code sinusoid_measure(assay_device *d, const assay_device_judgment 
     }
     const sinusoid_attrs a = sinusoid_attrs_read(&attrs);
     if (a.half == 0 || what->channels != 2 * a.half) {
-        return assay_fail(error, ASSAY_CODE_INTERNAL, "device golden of %s: %zu channels for width %zu", what->op,
-                          what->channels, 2 * a.half);
+        return assay_fail(error, ASSAY_CODE_INTERNAL, "device golden of %s: %zu channels for width %zu",
+                          what->op, what->channels, 2 * a.half);
     }
     std::vector<double> freq(a.half);
     sinusoid_frequencies_f64(a, freq.data());
     const double largest = a.max_period >= 1.0 ? 1.0 : freq[a.half - 1];
     if (!(largest_input(what->first_bits, what->rows) * largest <= 1.0)) {
         return assay_fail(error, ASSAY_CODE_INCOMPLETE,
-                          "device golden of %s: covers |t * freq| <= 1 only, not rows from 0x%08x on", what->op,
-                          what->first_bits);
+                          "device golden of %s: covers |t * freq| <= 1 only, not rows from 0x%08x on",
+                          what->op, what->first_bits);
     }
     CODE_TRY(assay_cuda_constants(d, freq.data(), freq.size() * sizeof(double), error));
     const sinusoid_device golden = {(const double *)d->constants.at, a.half};
