@@ -9,6 +9,7 @@
 #include "digest.h"
 #include "provenance.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +160,7 @@ static const struct {
 enum { PROMISES = sizeof promises / sizeof promises[0] };
 
 static const char *promise_of(const assay_selftest_subject *s) {
+    assert(s->class_name != NULL);
     for (size_t i = 0; i < PROMISES; i++) {
         if (strcmp(promises[i].class_name, s->class_name) == 0) {
             return promises[i].promise;
