@@ -5,11 +5,11 @@
  * before the subject starts, so that an interrupted self-test names the subject that was running. */
 #include "selftest_internal.h"
 
-#include "../impls/mutants/subjects.h"
 #include "clock.h"
 #include "digest.h"
 #include "provenance.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,33 +17,6 @@
 #include <unistd.h>
 
 static const char subject_operator[] = "timestep_sinusoid_h3"; /* the operator that the subjects implement */
-
-static const assay_selftest_subject table[] = {
-#define X(id, class_, suite_, expected_, source_, text_)                                                     \
-    {.name = #id,                                                                                            \
-     .class_name = #class_,                                                                                  \
-     .suite = (suite_),                                                                                      \
-     .expected = #expected_,                                                                                 \
-     .source = (source_),                                                                                    \
-     .text = (text_)},
-    MUTANT_LIST(X)
-#undef X
-};
-
-/* The tier that shows this subject's fault. */
-static assay_tier tier_of(const char *name) {
-    static const char *const slow[] = {
-#define X(id) #id,
-        MUTANT_DEFAULT_TIER_LIST(X)
-#undef X
-    };
-    for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
-        if (strcmp(slow[i], name) == 0) {
-            return ASSAY_TIER_DEFAULT;
-        }
-    }
-    return ASSAY_TIER_QUICK;
-}
 
 static bool selected(const assay_selftest_options *o, const char *name) {
     return o->filter == NULL || fnmatch(o->filter, name, 0) == 0;
@@ -58,16 +31,17 @@ static void *must(void *memory) {
 
 /* Fills report->subjects with the rows that the filter selects, self-tests of the harness last. */
 static void choose(const assay_selftest_options *o, assay_selftest_report *report) {
-    size_t rows = sizeof table / sizeof table[0];
+    size_t rows = 0;
+    const assay_selftest_subject *table = assay_selftest_table(o->device, &rows);
     report->subjects = must(calloc(rows + assay_selftest_meta_count, sizeof *report->subjects));
     for (size_t i = 0; i < rows; i++) {
         if (selected(o, table[i].name)) {
             report->subjects[report->count++] = table[i];
         }
     }
-    for (size_t i = 0; i < assay_selftest_meta_count; i++) {
+    for (size_t i = 0; i < assay_selftest_meta_count; i++) { /* no device changes them */
         const assay_selftest_meta *m = &assay_selftest_metas[i];
-        if (selected(o, m->name)) {
+        if (!assay_selftest_on_device(o) && selected(o, m->name)) {
             report->subjects[report->count++] = (assay_selftest_subject){.name = m->name,
                                                                          .class_name = "harness",
                                                                          .suite = "",
@@ -87,6 +61,11 @@ static const assay_selftest_meta *meta_of(const assay_selftest_subject *s) {
     return NULL;
 }
 
+/* The first call on a GPU loads its kernels. */
+static unsigned call_timeout(const assay_selftest_options *o) {
+    return o->call_timeout_ms != 0 ? o->call_timeout_ms : assay_selftest_on_device(o) ? 5000 : 1000;
+}
+
 assay_certify_options assay_selftest_certify_options(const assay_selftest_options *o, const char *name,
                                                      char *path, size_t n) {
     (void)snprintf(path, n, "%s/%s.so", o->directory, name);
@@ -94,12 +73,12 @@ assay_certify_options assay_selftest_certify_options(const assay_selftest_option
                                    .op = o->op,
                                    .impl_path = path,
                                    .impl_name = name,
-                                   .device = "cpu",
+                                   .device = o->device != NULL ? o->device : "cpu",
                                    .command = o->command,
                                    .tier = ASSAY_TIER_QUICK,
                                    .seed = 1,
                                    .threads = o->threads,
-                                   .call_timeout_ms = o->call_timeout_ms != 0 ? o->call_timeout_ms : 1000,
+                                   .call_timeout_ms = call_timeout(o),
                                    .allow_dirty = true};
 }
 
@@ -118,9 +97,7 @@ static assay_code run_once(assay_store *store, const assay_selftest_options *o, 
     assay_certify_report report;
     assay_certify_options options = assay_selftest_certify_options(o, s->name, path, sizeof path);
     options.seed = 1 + repetition;
-    options.tier = tier_of(s->name);
-    options.suite_filter =
-        options.tier == ASSAY_TIER_QUICK ? NULL : s->suite; /* the whole tier takes ten seconds */
+    assay_selftest_narrow(o, s, &options);
     assay_code code = assay_certify(store, &options, &report, error);
     if (code != ASSAY_CODE_OK) {
         return code;
@@ -183,6 +160,7 @@ static const struct {
 enum { PROMISES = sizeof promises / sizeof promises[0] };
 
 static const char *promise_of(const assay_selftest_subject *s) {
+    assert(s->class_name != NULL);
     for (size_t i = 0; i < PROMISES; i++) {
         if (strcmp(promises[i].class_name, s->class_name) == 0) {
             return promises[i].promise;
@@ -197,6 +175,15 @@ static char *format(const char *pattern, const char *a, const char *b) {
         abort();
     }
     return text;
+}
+
+static char *repro_of(const assay_selftest_options *o, const char *name) {
+    char *device = assay_selftest_on_device(o) ? format(" --device %s%s", o->device, "") : format("", "", "");
+    char *line = format("assay selftest --op %s%s", o->op, device);
+    char *whole = format("%s --only %s", line, name);
+    free(device);
+    free(line);
+    return whole;
 }
 
 /* Promises of the classes that occur; all of them without a filter. */
@@ -237,7 +224,7 @@ static assay_code describe(const assay_selftest_options *o, assay_run_record *re
                                  .operator_name = o->op,
                                  .implementation = "mutants",
                                  .baseline = "",
-                                 .device = "cpu",
+                                 .device = o->device != NULL ? o->device : "cpu",
                                  .tier = assay_tier_text(ASSAY_TIER_QUICK),
                                  .command = o->command,
                                  .seed = 1,
@@ -268,7 +255,7 @@ static assay_code begin(assay_store *store, const assay_selftest_options *o, ass
             .strength = ASSAY_STRENGTH_SAMPLED,
             .name = format("selftest/%s%s", s->name, ""),
             .case_json = format("{\"subject\":\"%s\",\"expected\":\"%s\"}", s->name, s->expected),
-            .repro = format("assay selftest --op %s --only %s", o->op, s->name)};
+            .repro = repro_of(o, s->name)};
     }
     assay_code code = describe(o, &record, &binary, sha256, path, sizeof path, &contract, &provenance, error);
     if (code == ASSAY_CODE_OK) {
@@ -345,7 +332,16 @@ static assay_code usable(const assay_selftest_options *o, const assay_selftest_r
         return assay_fail(error, ASSAY_CODE_USAGE, "the filter %s matches none of the self-test subjects",
                           o->filter);
     }
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    if (assay_selftest_device_there(o, error) != ASSAY_CODE_OK) {
+        return error->code;
+    }
+    if (o->directory == NULL) {
+        return assay_fail(error, ASSAY_CODE_USAGE,
+                          "selftest: no folder with the broken implementations was found (--directory DIR)");
+    }
+    size_t rows = 0;
+    const assay_selftest_subject *table = assay_selftest_table(o->device, &rows);
+    for (size_t i = 0; i < rows; i++) {
         (void)snprintf(path, sizeof path, "%s/%s.so", o->directory, table[i].name);
         if (access(path, R_OK) != 0) {
             return assay_fail(error, ASSAY_CODE_USAGE,

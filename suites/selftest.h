@@ -2,8 +2,8 @@
  * goes through the ordinary suites and must be refused by the suite meant for it, every correct variant must
  * pass all of them, and a few faults of the harness itself are tried on its own parts.
  *
- * The subjects are the rows of impls/mutants/subjects.h: pure data, and the one thing that this folder reads
- * from impls. */
+ * The subjects are the rows of impls/mutants/subjects.h, or of cuda/subjects_cuda.h there when a GPU is
+ * named: pure data, and the one thing that this folder reads from impls. */
 #ifndef ASSAY_SELFTEST_H
 #define ASSAY_SELFTEST_H
 
@@ -30,12 +30,13 @@ typedef struct assay_selftest_subject {
 
 typedef struct assay_selftest_options {
     const char *op;           /* "timestep_sinusoid_h3" */
+    const char *device;       /* "cpu" or NULL: subjects.h; "cuda:N": cuda/subjects_cuda.h */
     const char *directory;    /* holds <name>.so of every subject */
     const char *filter;       /* fnmatch pattern on subject names, NULL = all */
     const char *command;      /* shell-quoted command line */
     unsigned repetitions;     /* runs of each variant; 0 = 1 */
     unsigned threads;         /* lanes; 0 = number of processors */
-    unsigned call_timeout_ms; /* 0 = 1000 */
+    unsigned call_timeout_ms; /* 0 = 1000, on a GPU 5000 */
     assay_store *subjects;    /* receives the runs of single subjects; NULL = the store that sums up */
     /* Called before each subject and once at the end (name NULL). May be NULL. */
     void (*step)(void *context, uint64_t done, uint64_t total, const char *name);
@@ -62,7 +63,8 @@ typedef struct assay_selftest_report {
 } assay_selftest_report;
 
 /* Runs the self-test and records it: one run of kind "selftest" per subject, and one that sums up. Returns OK
- * when every subject ended as expected, REFUSED when one did not; USAGE for an unknown operator, a directory
+ * when every subject ended as expected, REFUSED when one did not; INCOMPLETE without
+ * that GPU; USAGE for an unknown operator, a directory
  * without the subjects, a filter that matches nothing (before anything is written). The report must be freed
  * in every case. */
 assay_code assay_selftest(assay_store *store, const assay_selftest_options *options,

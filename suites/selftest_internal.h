@@ -1,4 +1,5 @@
-/* selftest_internal.h - shared by selftest.c, selftest_judge.c and selftest_meta.c. Private to suites. */
+/* selftest_internal.h - shared by selftest.c, selftest_judge.c, selftest_meta.c and selftest_table.c. Private
+ * to suites. */
 #ifndef ASSAY_SELFTEST_INTERNAL_H
 #define ASSAY_SELFTEST_INTERNAL_H
 
@@ -46,6 +47,16 @@ typedef struct assay_selftest_meta {
 } assay_selftest_meta;
 extern const assay_selftest_meta assay_selftest_metas[];
 extern const size_t assay_selftest_meta_count;
+
+/* selftest_table.c */
+/* The subjects for a device ("cpu", NULL, "cuda:N"). */
+const assay_selftest_subject *assay_selftest_table(const char *device, size_t *count);
+bool assay_selftest_on_device(const assay_selftest_options *options);
+/* INCOMPLETE when the GPU that was asked for is not there. Each run opens it for itself. */
+assay_code assay_selftest_device_there(const assay_selftest_options *options, assay_error *error);
+/* Sets tier, suites and checks of a subject's run. */
+void assay_selftest_narrow(const assay_selftest_options *options, const assay_selftest_subject *subject,
+                           assay_certify_options *certify);
 
 /* selftest.c: the options of a run of one subject; `path` receives its file. */
 assay_certify_options assay_selftest_certify_options(const assay_selftest_options *options, const char *name,

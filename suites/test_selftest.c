@@ -104,6 +104,44 @@ Test(selftest, the_harness_itself_holds) {
     expect_all("meta_*", assay_selftest_meta_count);
 }
 
+/* ---- the table for a GPU ---- */
+
+Test(selftest, subjects_on_a_gpu_are_judged_by_the_suite_meant_for_them) {
+    static const char *const full[] = {"grad_race_lucky", "uninitialised", "index_output_32"};
+    const assay_selftest_options o = {.op = "timestep_sinusoid_h3", .device = "cuda:0"};
+    size_t count = 0;
+    size_t deep = 0;
+    const assay_selftest_subject *table = assay_selftest_table("cuda:0", &count);
+    cr_assert_gt(count, 30u);
+    for (size_t i = 0; i < count; i++) {
+        assay_certify_options c = {0};
+        assay_expect expect = ASSAY_EXPECT_COUNT;
+        assay_selftest_narrow(&o, &table[i], &c);
+        cr_expect(assay_expect_parse(table[i].expected, &expect), "%s", table[i].name);
+        cr_expect(table[i].suite[0] == '\0' || assay_selftest_suite(table[i].suite) >= 0, "%s",
+                  table[i].name);
+        cr_expect((c.suite_filter == NULL) == (table[i].suite[0] == '\0'), "%s", table[i].name);
+        for (size_t k = 0; k < 3; k++) {
+            if (strcmp(table[i].name, full[k]) == 0) {
+                cr_expect(c.tier == ASSAY_TIER_FULL && strncmp(c.check_filter, "memory/", 7) == 0);
+                deep++;
+            }
+        }
+    }
+    cr_expect_eq(deep, 3u);
+    cr_expect_eq(assay_selftest_table("cpu", &count), assay_selftest_table(NULL, &count));
+}
+
+Test(selftest, without_that_gpu_nothing_is_written) {
+    assay_selftest_report r;
+    assay_error error = {0};
+    const assay_selftest_options o = {
+        .op = "timestep_sinusoid_h3", .device = "cuda:1023", .directory = folder, .command = "test"};
+    cr_expect_eq(assay_selftest(store, &o, &r, &error), ASSAY_CODE_INCOMPLETE, "%s", error.text);
+    cr_expect_eq(number("SELECT count(*) FROM run"), 0);
+    assay_selftest_report_free(&r);
+}
+
 /* ---- it can fail ---- */
 
 /* A folder of links to the real one, in which `name` is the library `instead`. */

@@ -12,6 +12,7 @@
 
 static const cli_option options[] = {
     {"op", "NAME", "operator (default timestep_sinusoid_h3)", 0, false},
+    {"device", "cpu|cuda:N", "which subjects, and where they run (default cpu)", 0, false},
     {"only", "PATTERN", "only subjects whose name matches this shell pattern", 0, false},
     {"directory", "DIR", "where the broken implementations are (default: beside the built-in ones)", 0,
      false},
@@ -103,11 +104,11 @@ static void print_summary(const assay_selftest_report *r) {
                  r->clean, r->variants, r->false_alarms, r->uuid);
 }
 
-/* The folder mutants/ of the first implementation directory that has one. */
-static const char *find_directory(char *buffer, size_t bytes) {
+/* The folder mutants/ (on a GPU: mutants/cuda/) of the first implementation directory that has one. */
+static const char *find_directory(bool host, char *buffer, size_t bytes) {
     struct stat st;
     for (const char *const *d = cli_impl_directories(); *d != NULL; d++) {
-        (void)snprintf(buffer, bytes, "%s/mutants", *d);
+        (void)snprintf(buffer, bytes, "%s/%s", *d, host ? "mutants" : "mutants/cuda");
         if (stat(buffer, &st) == 0 && S_ISDIR(st.st_mode)) {
             return buffer;
         }
@@ -125,15 +126,18 @@ static assay_code run(const cli_args *args, assay_error *error) {
     uint64_t threads = 0;
     bool existed = access(cli_get(args, "db", "assay.db"), F_OK) == 0;
     assay_selftest_options o = {.op = cli_get(args, "op", "timestep_sinusoid_h3"),
+                                .device = cli_get(args, "device", "cpu"),
                                 .filter = cli_get(args, "only", NULL),
                                 .directory = cli_get(args, "directory", NULL),
                                 .command = args->line,
                                 .step = on_step,
                                 .row = on_row,
                                 .context = &p};
-    if (o.directory == NULL && (o.directory = find_directory(folder, sizeof folder)) == NULL) {
-        return assay_fail(error, ASSAY_CODE_USAGE,
-                          "selftest: no folder with the broken implementations was found (--directory DIR)");
+    if (cli_check_device(args, error) != ASSAY_CODE_OK) {
+        return error->code;
+    }
+    if (o.directory == NULL) {
+        o.directory = find_directory(strcmp(o.device, "cpu") == 0, folder, sizeof folder);
     }
     if (cli_get_number(args, "repetitions", 1, 1000, 1, &repetitions, error) != ASSAY_CODE_OK ||
         cli_get_number(args, "threads", 1, 64, 0, &threads, error) != ASSAY_CODE_OK ||

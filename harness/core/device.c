@@ -11,8 +11,9 @@
 static const assay_device_plugin *loaded;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Where the plugin may lie, relative to the folder of the executable. */
-static const char *const places[] = {ASSAY_DEVICE_PLUGIN_FILE, "../lib/assay/" ASSAY_DEVICE_PLUGIN_FILE,
+/* Where the plugin may lie, relative to the folder of the executable. The second is for lib/assay/checks. */
+static const char *const places[] = {ASSAY_DEVICE_PLUGIN_FILE, "../" ASSAY_DEVICE_PLUGIN_FILE,
+                                     "../lib/assay/" ASSAY_DEVICE_PLUGIN_FILE,
                                      "../" ASSAY_LIBDIR "/assay/" ASSAY_DEVICE_PLUGIN_FILE};
 
 static bool find(char path[PATH_MAX]) {

@@ -171,6 +171,7 @@ $ assay selftest --help
 > 
 > options:
 >       --op NAME                      operator (default timestep_sinusoid_h3)
+>       --device cpu|cuda:N            which subjects, and where they run (default cpu)
 >       --only PATTERN                 only subjects whose name matches this shell pattern
 >       --directory DIR                where the broken implementations are (default: beside the built-in ones)
 >       --repetitions N                runs of each correct variant (default 1)

@@ -32,5 +32,5 @@ add_custom_target(bundle
                   WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM COMMENT "Packing ${bundle_name}.tar.gz")
 add_dependencies(bundle assay man ${implementations})
 if(TARGET assay_cuda)
-  add_dependencies(bundle assay_cuda)
+  add_dependencies(bundle assay_cuda check_judge)
 endif()
