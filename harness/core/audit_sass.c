@@ -23,15 +23,15 @@ typedef enum flush_rule {
 } flush_rule;
 
 typedef struct operation {
-    unsigned code;
     const char *name;
+    unsigned code;
     flush_rule rule;
 } operation;
 
 static const operation operations[] = {
-    {FFMA, "FFMA.FTZ", FLUSH_NEVER},   {0x009, "FMNMX.FTZ", FLUSH_NEVER}, {0x076, "FMNMX3.FTZ", FLUSH_NEVER},
-    {0x105, "F2I.FTZ", FLUSH_INTEGER}, {0x107, "FRND.FTZ", FLUSH_NEVER},  {0x021, "FADD.FTZ", FLUSH_SLOW},
-    {0x020, "FMUL.FTZ", FLUSH_SLOW},
+    {"FFMA.FTZ", FFMA, FLUSH_NEVER},   {"FMNMX.FTZ", 0x009, FLUSH_NEVER}, {"FMNMX3.FTZ", 0x076, FLUSH_NEVER},
+    {"F2I.FTZ", 0x105, FLUSH_INTEGER}, {"FRND.FTZ", 0x107, FLUSH_NEVER},  {"FADD.FTZ", 0x021, FLUSH_SLOW},
+    {"FMUL.FTZ", 0x020, FLUSH_SLOW},
 };
 
 #define MUFU     0x108u
