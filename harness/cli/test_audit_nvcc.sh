@@ -83,6 +83,14 @@ done
 cat exact.ptx - fast.cubin < <(printf '\0') >liar
 expect relaxed 1 'MUFU.SIN' liar
 
+# Functions of 16 bits are approximations in every build: neither exact nor an accusation.
+{
+    echo '#include <cuda_bf16.h>'
+    echo 'extern "C" __global__ void narrow(__nv_bfloat16 *b) { int i = threadIdx.x; b[i] = b[i] / b[i + 1] + hsqrt(b[i + 2]) + htanh(b[i + 3]); }'
+} >narrow.cu
+"$nvcc" -gencode 'arch=compute_90,code=[sm_90,compute_90]' -fatbin narrow.cu -o narrow.fatbin || exit 1
+expect unknown 3 'tanh.approx' narrow.fatbin
+
 if [ -n "$impls" ]; then
     expect exact 0 'sass sm_90' "$impls/cuda.so"
     expect relaxed 1 'sin.approx.ftz.f32' "$impls/cuda_fast_math.so"

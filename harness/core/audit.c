@@ -112,6 +112,27 @@ static bool explained(const assay_audit *audit, const assay_audit_function *f) {
     return false;
 }
 
+/* Roots and hyperbolic tangents of 16 bits look like fast ones of 32 in machine code; its PTX, when it is
+ * unknown and not relaxed, tells that they may be. */
+static bool may_be_narrow(const assay_audit *audit, const assay_audit_function *f) {
+    for (size_t i = 0; i < f->finding_count && f->findings[i].kind >= ASSAY_AUDIT_CLASS_FLUSHED; i++) {
+        if (strcmp(f->findings[i].instruction, "MUFU.SQRT") != 0 &&
+            strcmp(f->findings[i].instruction, "MUFU.TANH") != 0) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < audit->code_count; i++) {
+        const assay_audit_code *const code = &audit->codes[i];
+        for (size_t k = 0; k < code->function_count && code->kind == ASSAY_DEVICE_CODE_PTX; k++) {
+            if (code->functions[k].verdict == ASSAY_AUDIT_UNKNOWN &&
+                strcmp(code->functions[k].name, f->name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void settle_code(const assay_audit *audit, assay_audit_code *code) {
     for (size_t i = 0; i < code->function_count; i++) {
         assay_audit_function *const f = &code->functions[i];
@@ -120,6 +141,9 @@ static void settle_code(const assay_audit *audit, assay_audit_code *code) {
             explained(audit, f)) {
             f->verdict = ASSAY_AUDIT_EXACT;
             f->explained = true;
+        } else if (f->verdict == ASSAY_AUDIT_RELAXED && code->kind == ASSAY_DEVICE_CODE_CUBIN &&
+                   may_be_narrow(audit, f)) {
+            f->verdict = ASSAY_AUDIT_UNKNOWN;
         }
         code->verdict = f->verdict > code->verdict ? f->verdict : code->verdict;
     }

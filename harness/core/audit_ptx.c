@@ -163,11 +163,11 @@ static assay_audit_class judge_div(const ptx_body *b, const ptx_instruction *in)
                                                             : ASSAY_AUDIT_CLASS_APPROXIMATE;
 }
 
-/* The result is rounded to 16 bits at once, or after one product: CUDA's own functions of half and bfloat16
+/* The result is rounded to 16 bits at once, or after one operation: CUDA's own functions of half and bfloat16
  * have no other form, so it says nothing. */
 static bool narrowed(const ptx_body *b, const ptx_instruction *in) {
     const ptx_instruction *next = user(b, in);
-    if (next != NULL && is(next->name, "mul")) {
+    if (next != NULL && (is(next->name, "mul") || is(next->name, "fma"))) {
         next = user(b, next);
     }
     return next != NULL && is(next->name, "cvt") &&
