@@ -21,6 +21,7 @@ static const struct {
     {"parity", OWES_BYTES, NULL},
     {"validation", OWES_EXACT, NULL},
     {"memory", OWES_EXACT, NULL},
+    {"arithmetic", OWES_EXACT, NULL},
     {"accuracy", OWES_TOLERANCE, "forward"},
     {"gradient_accuracy", OWES_TOLERANCE, "backward"},
     {"measured", OWES_NOTHING, NULL},
@@ -33,11 +34,9 @@ static const char *const suite_names[] = {
 #undef X
 };
 
-static const contract_field promise_fields[] = {{"name", CONTRACT_TEXT, true},
-                                                {"suite", CONTRACT_TEXT, true},
-                                                {"relation", CONTRACT_TEXT, true},
-                                                {"required", CONTRACT_BOOLEAN, true},
-                                                {"text", CONTRACT_TEXT, true}};
+static const contract_field promise_fields[] = {
+    {"name", CONTRACT_TEXT, true},        {"suite", CONTRACT_TEXT, true}, {"relation", CONTRACT_TEXT, true},
+    {"required", CONTRACT_BOOLEAN, true}, {"text", CONTRACT_TEXT, true},  {"memory", CONTRACT_TEXT, false}};
 static const contract_field tolerance_fields[] = {
     {"output", CONTRACT_TEXT, true}, {"dtype", CONTRACT_TEXT, true},  {"relation", CONTRACT_TEXT, true},
     {"atol", CONTRACT_NUMBER, true}, {"rtol", CONTRACT_NUMBER, true}, {"max_abs", CONTRACT_NUMBER, false},
@@ -107,6 +106,11 @@ static assay_code promise_read(const json_t *row, assay_promise *p, assay_error 
                           contract_text(row, "suite"));
     }
     p->required = json_is_true(json_object_get(row, "required"));
+    p->cuda_only = json_object_get(row, "memory") != NULL;
+    if (p->cuda_only && strcmp(contract_text(row, "memory"), "cuda") != 0) {
+        return assay_fail(error, ASSAY_CODE_USAGE, "contract: promise %s: unknown memory \"%.40s\" (cuda)",
+                          p->name, contract_text(row, "memory"));
+    }
     if (p->required && relations[relation].owes == OWES_NOTHING) {
         return assay_fail(error, ASSAY_CODE_USAGE,
                           "contract: promise %s: relation %s promises nothing, so required must be false",

@@ -26,6 +26,7 @@ typedef struct assay_tolerance {
 typedef struct assay_promise {
     char name[32], suite[24], relation[24], text[256];
     bool required;
+    bool cuda_only; /* "memory": "cuda": owed by candidates in CUDA memory; no promise of a run on the host */
 } assay_promise;
 
 typedef struct assay_contract {

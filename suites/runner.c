@@ -75,6 +75,10 @@ static assay_code open_workers(assay_runner *r, const assay_certify_options *o, 
     if (assay_runner_lane(r, 0, error) != ASSAY_CODE_OK) {
         return error->code;
     }
+    const assay_worker_info *const candidate = assay_worker_get_info(r->lanes[0].candidate);
+    r->context.candidate_path = r->paths[0];
+    r->context.candidate_memory = candidate->memory;
+    r->context.candidate_external = candidate->external;
     const struct {
         assay_worker *worker;
         const char *name;
@@ -241,19 +245,22 @@ static assay_code begin_run(assay_runner *r, assay_store *store, const assay_cer
     assay_run_record record;
     assay_knob_record knobs[ASSAY_RUN_KNOBS];
     const assay_pair *pairs = NULL;
-    size_t promise_count = r->contract->promise_count;
+    size_t promise_count = 0;
     assay_plan_record *rows = calloc(plan->count + 1, sizeof *rows);
-    assay_promise_record *promises = calloc(promise_count + 1, sizeof *promises);
+    assay_promise_record *promises = calloc(r->contract->promise_count + 1, sizeof *promises);
     if (rows == NULL || promises == NULL) {
         abort();
     }
-    for (size_t i = 0; i < promise_count; i++) {
+    for (size_t i = 0; i < r->contract->promise_count; i++) {
         const assay_promise *p = &r->contract->promises[i];
-        promises[i] = (assay_promise_record){.name = p->name,
-                                             .suite = p->suite,
-                                             .relation = p->relation,
-                                             .text = p->text,
-                                             .required = promise_owed(p, plan)};
+        if (p->cuda_only && r->context.candidate_memory != ASSAY_MEMORY_CUDA) {
+            continue; /* nobody owes it here */
+        }
+        promises[promise_count++] = (assay_promise_record){.name = p->name,
+                                                           .suite = p->suite,
+                                                           .relation = p->relation,
+                                                           .text = p->text,
+                                                           .required = promise_owed(p, plan)};
     }
     for (size_t i = 0; i < plan->count; i++) {
         const assay_check *c = &plan->items[i];

@@ -33,6 +33,7 @@
       "every element written, nothing else touched, inputs unchanged, nothing read beyond")                  \
     X(determinism, "determinism",                                                                            \
       "the same bytes again: repeats, fresh process, other thread, inputs changed in place")                 \
+    X(audit, "audit", "no relaxed instruction in the GPU code of the candidate's file")                      \
     X(timing, "timing", "interleaved raw samples with floors and roofs; faster than physics is mistrusted")
 
 typedef struct assay_suite assay_suite;
@@ -99,7 +100,10 @@ struct assay_context {
     const assay_operator_def *op;
     const assay_contract *contract;
     assay_tier tier;
-    const char *lineage;          /* the candidate's claimed lineage, "" when none */
+    const char *candidate_path; /* the file that was hashed */
+    assay_memory candidate_memory;
+    bool candidate_external; /* a program that speaks the protocol itself: its file is not its device code */
+    const char *lineage;     /* the candidate's claimed lineage, "" when none */
     const char *baseline_lineage; /* "" when no baseline */
     const char *baseline_name;    /* NULL when no baseline */
     bool same_binary; /* candidate and baseline are the same file: parity between them proves nothing */

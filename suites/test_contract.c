@@ -72,6 +72,8 @@ static const struct {
     {"no date", ",\"date\":\"2026-12-01\"", "", "\"date\" is missing"},
     {"date in words", "\"date\":\"2026-12-01\"", "\"date\":\"today\"", "not YYYY-MM-DD"},
     {"date of month 13", "\"date\":\"2026-12-01\"", "\"date\":\"2026-13-01\"", "not YYYY-MM-DD"},
+    {"unknown memory", "\"relation\":\"accuracy\",\"required\"",
+     "\"memory\":\"disk\",\"relation\":\"accuracy\",\"required\"", "unknown memory"},
     {"tolerance where bytes are owed", "\"relation\":\"accuracy\",\"atol\"",
      "\"relation\":\"parity\",\"atol\"", "bytes are owed"},
     {"tolerance for invariance", "\"relation\":\"accuracy\",\"atol\"", "\"relation\":\"invariance\",\"atol\"",

@@ -13,6 +13,7 @@
     X(report)                                                                                                \
     X(explain)                                                                                               \
     X(verify)                                                                                                \
+    X(audit)                                                                                                 \
     X(selftest)                                                                                              \
     X(doctor)                                                                                                \
     X(new)                                                                                                   \

@@ -16,6 +16,7 @@ $ assay --help
 >   report     write a report of a run (Markdown, HTML, JSON, JUnit, CTRF)
 >   explain    print the contract row, the case and the finding behind a check
 >   verify     re-derive every verdict, hash and root of a database from its rows
+>   audit      read the GPU code inside a file and say whether its arithmetic is relaxed
 >   selftest   show that the harness can fail: judge a library of broken implementations
 >   doctor     say what this machine can and cannot verify, and why
 >   new        write a working adapter project for your own kernel

@@ -10,6 +10,7 @@ $ assay list | grep -vE '^  (sleef|python_stdlib)$'
 >   gradients    VJP against the FP64 golden VJP and the replay; row-local, repeatable
 >   memory       every element written, nothing else touched, inputs unchanged, nothing read beyond
 >   determinism  the same bytes again: repeats, fresh process, other thread, inputs changed in place
+>   audit        no relaxed instruction in the GPU code of the candidate's file
 >   timing       interleaved raw samples with floors and roofs; faster than physics is mistrusted
 > implementations:
 >   fast_math

@@ -7,9 +7,9 @@ $ assay selftest --only null_zeros --quiet --db missing/x.db
 ? 2
 $ ls
 ? 0
-$ assay selftest --only null_zeros --quiet > out; echo $?; grep -E '^null_zeros' out | tr -s ' ' | cut -d' ' -f 1-9,11-; tail -n 1 out
+$ assay selftest --only null_zeros --quiet > out; echo $?; grep -E '^null_zeros' out | tr -s ' ' | cut -d' ' -f 1-10,12-; tail -n 1 out
 > 0
-> null_zeros null F F F . F . . ok
+> null_zeros null F F F . F . . - ok
 > SELFTEST caught=1/1 clean=0/0 false_alarms=0 run=RUN
 ? 0
 $ assay verify assay.db
