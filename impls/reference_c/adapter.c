@@ -1,6 +1,7 @@
 /* adapter.c - reference_c: the FP32 replay of the CUDA provider on a CPU.
  *
- * expf, sinf, cosf and every product are CUDA's, bit for bit (assay/cuda_math.h), on vector instructions.
+ * sinf, cosf and every product are CUDA's, bit for bit. The frequency step's exponential is exchangeable
+ * (frequency.h); it is the correctly rounded one.
  */
 #include "rows.h"
 
@@ -29,7 +30,7 @@ static const assay_operator operators[] = {
 
 static const assay_knob knobs[] = {
     {.name = "path", .requested = "auto", .effective = effective_path},
-    {.name = "exp", .requested = "cuda", .effective = effective_exp},
+    {.name = "exp", .requested = "fp64-rounded", .effective = effective_exp},
 };
 
 static const assay_adapter_info info = {

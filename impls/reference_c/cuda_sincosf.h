@@ -1,5 +1,4 @@
-/* cuda_sincosf.h - constants of CUDA's precise sinf and cosf, as the vector paths use them. The scalar form,
- * for every argument, is assay/cuda_math.h.
+/* cuda_sincosf.h - CUDA's precise sinf and cosf as C, bit for bit, for every FP32 argument.
  *
  * Source of every constant and of the order of operations: the PTX that nvcc 13.0.88 writes for the one-line
  * kernels `y = sinf(x)` and `y = cosf(x)` (-ptx -arch=sm_90). All steps there are IEEE fma and mul or
@@ -46,5 +45,8 @@ enum cuda_sincosf_constant {
 
 /* Below this |x| q is 0 and the reduction is the identity (0.785 < pi/4). */
 #define CUDA_NO_REDUCTION 0.785f
+
+float cuda_sinf(float x);
+float cuda_cosf(float x);
 
 #endif

@@ -7,8 +7,6 @@
 #include "rows.h"
 #include "simd_rows.h"
 
-#include "assay/cuda_math.h"
-
 static inline vf constant(enum cuda_sincosf_constant bits) {
     return vf_set(convert_float((uint32_t)bits));
 }
@@ -48,8 +46,8 @@ static inline void lane_by_lane(vf a, size_t n, float *cosine, float *sine) {
     float lanes[LANES];
     vf_store(lanes, a);
     for (size_t i = 0; i < n; i++) {
-        cosine[i] = assay_cuda_cosf(lanes[i]);
-        sine[i] = assay_cuda_sinf(lanes[i]);
+        cosine[i] = cuda_cosf(lanes[i]);
+        sine[i] = cuda_sinf(lanes[i]);
     }
 }
 

@@ -1,33 +1,25 @@
-/* cuda_math.h - CUDA's FP32 expf, sinf and cosf in C, bit for bit, for every one of the 2^32 arguments.
+/* assay/cuda_math.h - CUDA's single precision expf, sinf and cosf in C, bit for bit, for every argument.
  *
- * What it stands for: CUDA 13.0 with default flags (no fast math, no flush to zero), measured on sm_90.
- * Header only: include it and call the functions. It needs IEEE binary32 and binary64 with round to nearest;
- * every order of operations is explicit and no product feeds a sum except through fmaf, so contraction
- * changes nothing. The translation unit must not be compiled with -ffast-math. All functions are pure; any
- * thread may call.
+ * For kernel authors who want the device's bits on a machine without one. Nothing here depends on the
+ * machine: every step is one IEEE binary32 or binary64 operation or integer arithmetic. Compile with
+ * -ffp-contract=off. Shown equal to an H200 (sm_90, driver 580, CUDA 13.0) on all 2^32 arguments of each
+ * function; `assay model expf --sha256` prints the SHA-256 of all answers, to be compared with any other
+ * device.
  *
- * Sources. The order of operations and the constants are those of the PTX that nvcc 13.0.88 writes for
- * one-line kernels. The only step there that IEEE arithmetic does not define is ex2.approx.ftz.f32; its
- * interpolator was identified from the answers of an H200 (impls/cuda_model/record_ex2.cu measures them and
- * derives the coefficients again). It is of the kind of Oberman and Siu, "A high-performance area-efficient
- * multifunction interpolator" (2005): a table of quadratics with a truncated squarer. `assay model` prints
- * digests of all answers.
+ * Order of operations and constants: the PTX that nvcc 13.0.88 makes of one-line kernels, default options.
+ * The one instruction there that IEEE does not define is ex2.approx.ftz.f32, below.
  *
- * expf:
- *     y = clamp(fma(x, S, 0.5), 0, 1) (NaN: 0)     k = floor(252 * y)     i = k - 126
- *     f = fma(x, LOG2E_LOW, fma(x, LOG2E_HIGH, -i))                         expf = ex2(f) * 2^i
- * ex2, for |x| < 256 in units of 2^-23:
- *     t = trunc(|x|); for negative x the bitwise complement of it, but -t when its low 23 bits are zero
- *     n = floor(t / 2^23)     s = the next 6 bits (segment)     u = the low 17 bits
- *     significand = (C0[s] * 2^13 + 6114 + C1[s] * u + C2[s] * square(u)) >> 15
- *     square(u) = the partial products of u * u of weight 2^19 and more, over 2^19 (see ex2_square)
- *     ex2 = 2^n * (1 + significand / 2^23), below 2^-126 flushed to +0, from 2^128 on +Inf
- * sinf, cosf:
- *     q = rint(x * TWO_OVER_PI)     r = fma(q, PIO2_LOW, fma(q, PIO2_MIDDLE, fma(q, PIO2_HIGH, x)))    |x| <
- * 105615 q, r from a 192-bit 2/pi (Payne and Hanek) otherwise z = r * r,  n = q (sine) or q + 1 (cosine) n
- * even: v = fma(fma(fma(S3, z, S2), z, S1), fma(z, r, +0), r) n odd:  v = fma(fma(fma(fma(C4, z, C3), z, C2),
- * z, C1), z, 1) n & 2:  v = fma(v, -1, +0) A NaN argument, and an infinite one of sinf and cosf, gives the
- * NaN 0x7fffffff. */
+ *     expf     s = sat(fma(x, 0x1.77313ap-8, 1/2))      n = floor(252 s)           i = n - 126
+ *              f = fma(x, LOG2E_LOW, fma(x, LOG2E, -i))
+ *              expf = rn(ex2(f) * 2^i)
+ *     sinf     q = rint(rn(x * 2/pi))
+ *              r = fma(q, -P3, fma(q, -P2, fma(q, -P1, x)))    |x| < 105615; else by 192 bits of 2/pi
+ *              z = rn(r * r), and with n = q (sinf) or q + 1 (cosf)
+ *              n even   v = fma(fma(fma(S3, z, S2), z, S1), fma(z, r, +0), r)
+ *              n odd    v = fma(fma(fma(fma(C4, z, C3), z, C2), z, C1), z, 1)
+ *              n & 2    v = fma(v, -1, +0)
+ *     NaN, sinf and cosf of infinities: 0x7fffffff
+ */
 #ifndef ASSAY_CUDA_MATH_H
 #define ASSAY_CUDA_MATH_H
 
@@ -35,184 +27,193 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How the functions and the table are declared; CUDA sources define both before the include. */
-#ifndef ASSAY_CUDA_MATH_FN
-#define ASSAY_CUDA_MATH_FN static inline __attribute__((always_inline, unused))
-#endif
-#ifndef ASSAY_CUDA_MATH_TABLE
-#define ASSAY_CUDA_MATH_TABLE static const
-#endif
-
-#define ASSAY_CUDA_NAN_BITS UINT32_C(0x7fffffff)
-
-#define ASSAY_CUDA_EXP_SCALE   0x1.77313ap-8f     /* 3bbb989d: log2(e) / 252 */
-#define ASSAY_CUDA_LOG2E_HIGH  0x1.715476p+0f     /* 3fb8aa3b */
-#define ASSAY_CUDA_LOG2E_LOW   0x1.4ae0c0p-26f    /* 32a57060 */
-#define ASSAY_CUDA_TWO_OVER_PI 0x1.45f306p-1f     /* 3f22f983 */
-#define ASSAY_CUDA_PIO2_HIGH   (-0x1.921fb4p+0f)  /* bfc90fda */
-#define ASSAY_CUDA_PIO2_MIDDLE (-0x1.4442d0p-24f) /* b3a22168 */
-#define ASSAY_CUDA_PIO2_LOW    (-0x1.84698ap-48f) /* a7c234c5 */
-#define ASSAY_CUDA_FAR         0x1.9c8f00p+16f    /* 47ce4780: 105615 */
-#define ASSAY_CUDA_S3          (-0x1.9a82a6p-13f) /* b94d4153 */
-#define ASSAY_CUDA_S2          0x1.110bc8p-7f     /* 3c0885e4 */
-#define ASSAY_CUDA_S1          (-0x1.555550p-3f)  /* be2aaaa8 */
-#define ASSAY_CUDA_C4          0x1.975800p-16f    /* 37cbac00 */
-#define ASSAY_CUDA_C3          (-0x1.6c0fdap-10f) /* bab607ed */
-#define ASSAY_CUDA_C2          0x1.555576p-5f     /* 3d2aaabb */
-#define ASSAY_CUDA_C1          (-0x1.fffffep-2f)  /* beffffff */
-
-ASSAY_CUDA_MATH_FN uint32_t assay_cuda_bits(float x) {
+static inline uint32_t assay_cuda_bits(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-ASSAY_CUDA_MATH_FN float assay_cuda_float(uint32_t bits) {
+static inline float assay_cuda_float(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-/* C0, C1, C2 of the 64 segments of [0, 1). */
-ASSAY_CUDA_MATH_TABLE int32_t assay_cuda_ex2_table[64][3] = {
-#include "cuda_ex2.inc"
-};
+#define ASSAY_CUDA_NAN 0x7fffffffU
 
-/* u * u for u < 2^17 as a squarer adds it up: bit i against itself has weight 2^(2i), against bit j > i
- * 2^(i+j+1). Weights below 2^19 are left out, the rest is counted in units of 2^19. */
-ASSAY_CUDA_MATH_FN uint32_t assay_cuda_ex2_square(uint32_t u) {
+/* ---- ex2.approx.ftz.f32 ----
+ *
+ * A table of 64 parabolas in fixed point, as described by Oberman and Siu, "A high-performance area-efficient
+ * multifunction interpolator" (ARITH-17, 2005); coefficients and truncations were inferred from all answers
+ * of an H200. The argument becomes an integer k / 2^23 by truncation, a negative one as the complement ~|k|
+ * of its magnitude unless its fraction is zero. Of the fraction's 23 bits the upper 6 select the parabola;
+ * with x the lower 17 and S(x) = x * x without the partial products in columns below 2^19,
+ *
+ *     significand bits = floor((2^13 c0 + c1 x + c2 S(x) / 2^19 + 6114) / 2^15)
+ */
+typedef struct assay_cuda_parabola {
+    uint32_t c0;
+    uint16_t c1, c2;
+} assay_cuda_parabola;
+
+static const assay_cuda_parabola assay_cuda_ex2_table[64] = {
+    {3U, 22713U, 494U},        {365386U, 22960U, 501U},   {734750U, 23210U, 506U},
+    {1108133U, 23463U, 511U},  {1485586U, 23718U, 518U},  {1867145U, 23977U, 521U},
+    {2252860U, 24238U, 527U},  {2642777U, 24502U, 532U},  {3036940U, 24768U, 541U},
+    {3435393U, 25038U, 546U},  {3838184U, 25311U, 551U},  {4245365U, 25586U, 559U},
+    {4656977U, 25865U, 564U},  {5073072U, 26147U, 568U},  {5493699U, 26431U, 577U},
+    {5918905U, 26719U, 583U},  {6348741U, 27010U, 589U},  {6783258U, 27304U, 596U},
+    {7222505U, 27602U, 600U},  {7666538U, 27902U, 609U},  {8115404U, 28206U, 615U},
+    {8569160U, 28513U, 622U},  {9027854U, 28824U, 627U},  {9491545U, 29138U, 633U},
+    {9960285U, 29455U, 641U},  {10434129U, 29776U, 647U}, {10913133U, 30100U, 655U},
+    {11397354U, 30428U, 661U}, {11886846U, 30759U, 670U}, {12381669U, 31094U, 677U},
+    {12881882U, 31432U, 686U}, {13387539U, 31775U, 691U}, {13898703U, 32121U, 699U},
+    {14415435U, 32471U, 705U}, {14937793U, 32824U, 715U}, {15465837U, 33182U, 721U},
+    {15999633U, 33543U, 730U}, {16539242U, 33908U, 739U}, {17084727U, 34277U, 748U},
+    {17636150U, 34651U, 753U}, {18193579U, 35028U, 763U}, {18757078U, 35409U, 773U},
+    {19326714U, 35795U, 779U}, {19902551U, 36185U, 787U}, {20484659U, 36579U, 796U},
+    {21073106U, 36977U, 806U}, {21667961U, 37380U, 813U}, {22269293U, 37787U, 822U},
+    {22877175U, 38198U, 833U}, {23491674U, 38614U, 842U}, {24112865U, 39035U, 849U},
+    {24740822U, 39460U, 858U}, {25375616U, 39889U, 870U}, {26017322U, 40324U, 877U},
+    {26666015U, 40763U, 887U}, {27321773U, 41207U, 896U}, {27984672U, 41655U, 909U},
+    {28654788U, 42109U, 917U}, {29332202U, 42568U, 925U}, {30016992U, 43031U, 938U},
+    {30709240U, 43500U, 946U}, {31409026U, 43973U, 959U}, {32116431U, 44452U, 969U},
+    {32831540U, 44936U, 980U}};
+
+/* S(x) / 2^19 for x < 2^17. */
+static inline uint32_t assay_cuda_ex2_square(uint32_t x) {
     uint32_t sum = 0;
-#define ASSAY_CUDA_ROW(i)                                                                                    \
-    sum += (0u - (u >> (i)&1u)) &                                                                            \
-           (((u >> ((i) < 9 ? 18 - (i) : (i) + 1)) << ((i) < 9 ? 0 : 2 * (i) + 2 - 19)) +                    \
-            ((i) < 10 ? 0u : 1u << ((i) < 10 ? 0 : 2 * (i)-19)));
-    ASSAY_CUDA_ROW(2)
-    ASSAY_CUDA_ROW(3)
-    ASSAY_CUDA_ROW(4)
-    ASSAY_CUDA_ROW(5)
-    ASSAY_CUDA_ROW(6)
-    ASSAY_CUDA_ROW(7)
-    ASSAY_CUDA_ROW(8)
-    ASSAY_CUDA_ROW(9)
-    ASSAY_CUDA_ROW(10)
-    ASSAY_CUDA_ROW(11)
-    ASSAY_CUDA_ROW(12)
-    ASSAY_CUDA_ROW(13)
-    ASSAY_CUDA_ROW(14)
-    ASSAY_CUDA_ROW(15)
-    ASSAY_CUDA_ROW(16)
-#undef ASSAY_CUDA_ROW
+    for (unsigned i = 2; i < 17; i++) {
+        /* Bit i meets every higher bit j with i + j + 1 >= 19, and itself when 2i >= 19. */
+        const unsigned least = i + 1 > 18 - i ? i + 1 : 18 - i;
+        const uint32_t partners = x >> least << least << 1 | (i >= 10 ? 1U << i : 0U);
+        sum += (0U - (x >> i & 1U)) & (i <= 19 - 1 ? partners >> (19 - i) : 0U);
+    }
     return sum;
 }
 
-/* The low 23 bits of ex2(i / 2^23), i < 2^23. */
-ASSAY_CUDA_MATH_FN uint32_t assay_cuda_ex2_significand(uint32_t i) {
-    const int32_t *c = assay_cuda_ex2_table[i >> 17];
-    const uint32_t u = i & 0x1ffffu;
-    const uint64_t constant = ((uint64_t)(uint32_t)c[0] << 13) + 6114u;
-    const uint64_t linear = (uint64_t)(uint32_t)c[1] * u;
-    const uint64_t square = (uint64_t)(uint32_t)c[2] * assay_cuda_ex2_square(u);
-    return (uint32_t)((constant + linear + square) >> 15);
-}
-
-/* ex2.approx.ftz.f32. */
-ASSAY_CUDA_MATH_FN float assay_cuda_ex2f(float x) {
+/* 2^x as the instruction answers it. */
+static inline float assay_cuda_ex2(float x) {
     const uint32_t bits = assay_cuda_bits(x);
-    const uint32_t magnitude = bits & 0x7fffffffu;
-    /* 2^8 and more, infinities and NaN are settled at the end; here they only must not overflow. */
-    const uint32_t bounded = magnitude < 0x43800000u ? magnitude : 0x437fffffu;
-    int32_t t = (int32_t)(assay_cuda_float(bounded) * 0x1p23f);
-    const int32_t minus = (int32_t)(0u - (bits >> 31));
-    const int32_t whole = (t & 0x7fffff) == 0 ? 1 : 0;
-    t = (t ^ minus) + (minus & whole);
-    const int32_t n = (t >> 23) + 127;
-    uint32_t y = ((uint32_t)n << 23) + assay_cuda_ex2_significand((uint32_t)t & 0x7fffffu);
-    y = n <= 0 ? 0u : y;
-    y = n >= 255 ? 0x7f800000u : y;
-    y = magnitude < 0x00800000u ? 0x3f800000u : y;
-    y = magnitude > 0x7f800000u ? ASSAY_CUDA_NAN_BITS : y;
-    return assay_cuda_float(y);
+    const uint32_t magnitude = bits & 0x7fffffffU;
+    if (magnitude > 0x7f800000U) {
+        return assay_cuda_float(ASSAY_CUDA_NAN);
+    }
+    if (magnitude >= 0x43800000U) { /* 256 and more */
+        return assay_cuda_float(bits >> 31 != 0 ? 0U : 0x7f800000U);
+    }
+    const int32_t fixed = (int32_t)(assay_cuda_float(magnitude) * 0x1p23f); /* exact, then truncated */
+    const int32_t k = bits >> 31 == 0 ? fixed : (fixed & 0x7fffff) == 0 ? -fixed : ~fixed;
+    const int32_t exponent = (k >> 23) + 127;
+    if (exponent <= 0 || exponent >= 255) {
+        return assay_cuda_float(exponent <= 0 ? 0U : 0x7f800000U);
+    }
+    const uint32_t low = (uint32_t)k & 0x1ffffU;
+    const assay_cuda_parabola *const p = &assay_cuda_ex2_table[(uint32_t)k >> 17 & 63U];
+    const uint64_t sum = ((uint64_t)p->c0 << 13) + (uint64_t)p->c1 * low +
+                         (uint64_t)p->c2 * assay_cuda_ex2_square(low) + 6114U;
+    return assay_cuda_float((uint32_t)exponent << 23 | (uint32_t)(sum >> 15));
 }
 
-ASSAY_CUDA_MATH_FN float assay_cuda_expf(float x) {
-    float y = fmaf(x, ASSAY_CUDA_EXP_SCALE, 0.5f);
-    y = y > 0.0f ? y : 0.0f; /* a NaN compares false */
-    y = y < 1.0f ? y : 1.0f;
-    const int32_t k = (int32_t)((double)y * 252.0);
-    const float f = fmaf(x, ASSAY_CUDA_LOG2E_LOW, fmaf(x, ASSAY_CUDA_LOG2E_HIGH, (float)(126 - k)));
-    const uint32_t result = assay_cuda_bits(assay_cuda_ex2f(f) * assay_cuda_float((uint32_t)(k + 1) << 23));
-    return assay_cuda_float((result & 0x7fffffffu) > 0x7f800000u ? ASSAY_CUDA_NAN_BITS : result);
+/* ---- expf ---- */
+
+static inline float assay_cuda_expf(float x) {
+    const float s = fmaf(x, assay_cuda_float(0x3bbb989dU), 0.5f);
+    const float saturated = s > 0.0f ? (s < 1.0f ? s : 1.0f) : 0.0f; /* NaN becomes 0 */
+    const int32_t i = (int32_t)((double)saturated * 252.0) - 126;
+    float f = fmaf(x, assay_cuda_float(0x3fb8aa3bU), -(float)i);
+    f = fmaf(x, assay_cuda_float(0x32a57060U), f);
+    if (f != f) {
+        return assay_cuda_float(ASSAY_CUDA_NAN);
+    }
+    return assay_cuda_ex2(f) * assay_cuda_float((uint32_t)(i + 127) << 23);
 }
 
-/* r and q of |x| < ASSAY_CUDA_FAR. */
-ASSAY_CUDA_MATH_FN float assay_cuda_reduce_near(float x, int32_t *quadrant) {
-    *quadrant = (int32_t)rintf(x * ASSAY_CUDA_TWO_OVER_PI);
-    const float q = (float)*quadrant; /* through an integer: +0 for -0 keeps sinf(-0) = -0 */
-    return fmaf(q, ASSAY_CUDA_PIO2_LOW, fmaf(q, ASSAY_CUDA_PIO2_MIDDLE, fmaf(q, ASSAY_CUDA_PIO2_HIGH, x)));
-}
+/* ---- sinf, cosf ---- */
 
-/* Word i of 192 bits of 2/pi times the significand, and the ones after it; 64 bits behind the binary point
- * are the fraction of a quadrant. For finite |x| >= ASSAY_CUDA_FAR. */
-ASSAY_CUDA_MATH_FN float assay_cuda_reduce_far(float x, int32_t *quadrant) {
-    const uint32_t two_over_pi[6] = {0x3c439041u, 0xdb629599u, 0xf534ddc0u,
-                                     0xfc2757d1u, 0x4e441529u, 0xa2f9836eu};
+#define ASSAY_CUDA_FAR 0x47ce4780U /* 105615: from here on by 192 bits of 2/pi */
+
+/* r and q of a finite |x| >= 105615: 24 bits of x times 192 bits of 2/pi; the 64 bits behind the binary point
+ * give the fraction of a quadrant, the two before it the quadrant (Payne and Hanek). */
+static inline float assay_cuda_reduce_far(float x, int32_t *q) {
+    static const uint32_t two_over_pi[6] = {0x3c439041U, 0xdb629599U, 0xf534ddc0U,
+                                            0xfc2757d1U, 0x4e441529U, 0xa2f9836eU};
     const uint32_t bits = assay_cuda_bits(x);
-    const uint32_t exponent = (bits >> 23 & 255u) - 128u;
-    const uint32_t significand = bits << 8 | 0x80000000u;
-    uint32_t word[7];
+    const uint32_t exponent = (bits >> 23 & 255U) - 128U;
+    const uint32_t significand = bits << 8 | 0x80000000U;
+    uint32_t product[7];
     uint64_t carry = 0;
     for (int i = 0; i < 6; i++) {
         carry += (uint64_t)two_over_pi[i] * significand;
-        word[i] = (uint32_t)carry;
+        product[i] = (uint32_t)carry;
         carry >>= 32;
     }
-    word[6] = (uint32_t)carry;
-    const uint32_t skip = exponent >> 5 & 3u;
-    const uint32_t shift = exponent & 31u;
-    uint32_t high = word[6 - skip];
-    uint32_t low = word[5 - skip];
+    product[6] = (uint32_t)carry;
+    const uint32_t word = exponent >> 5;
+    const uint32_t shift = exponent & 31U;
+    uint32_t high = product[6 - word];
+    uint32_t low = product[5 - word];
     if (shift != 0) {
-        high = high << shift | low >> (32u - shift);
-        low = low << shift | word[4 - skip] >> (32u - shift);
+        high = (high << shift) + (low >> (32U - shift));
+        low = (low << shift) + (product[4 - word] >> (32U - shift));
     }
     uint64_t fraction = (uint64_t)(high << 2 | low >> 30) << 32 | (uint32_t)(low << 2);
     const uint32_t up = (uint32_t)(fraction >> 63);
-    const int32_t q = (int32_t)((high >> 30) + up);
-    const uint32_t minus = bits >> 31;
-    fraction = up != 0 ? ~fraction : fraction; /* one below the negation, as on the device */
-    const float r = (float)((double)(int64_t)fraction * 0x1.921fb54442d19p-64);
-    *quadrant = minus != 0 ? -q : q;
-    return minus != up ? -r : r;
-}
-
-/* The value of quadrant n at r. Without branches, so that loops vectorise. */
-ASSAY_CUDA_MATH_FN float assay_cuda_quadrant(float r, int32_t n) {
-    const float z = r * r;
-    const float even =
-        fmaf(fmaf(fmaf(ASSAY_CUDA_S3, z, ASSAY_CUDA_S2), z, ASSAY_CUDA_S1), fmaf(z, r, 0.0f), r);
-    const float odd =
-        fmaf(fmaf(fmaf(fmaf(ASSAY_CUDA_C4, z, ASSAY_CUDA_C3), z, ASSAY_CUDA_C2), z, ASSAY_CUDA_C1), z, 1.0f);
-    const float v = (n & 1) != 0 ? odd : even;
-    const float negated = fmaf(v, -1.0f, 0.0f);
-    return (n & 2) != 0 ? negated : v;
-}
-
-/* Quadrant `turn` on from x: 0 for the sine, 1 for the cosine. */
-ASSAY_CUDA_MATH_FN float assay_cuda_sine(float x, int32_t turn) {
-    if ((assay_cuda_bits(x) & 0x7f800000u) == 0x7f800000u) {
-        return assay_cuda_float(ASSAY_CUDA_NAN_BITS);
+    const int32_t quadrant = (int32_t)((high >> 30) + up);
+    const int negative = bits >> 31 != 0;
+    if (up != 0) {
+        fraction = ~fraction; /* one below the negation, as the device does it */
     }
+    const float r = (float)((double)(int64_t)fraction * 0x1.921fb54442d19p-64);
+    *q = negative ? -quadrant : quadrant;
+    return negative != (up != 0) ? -r : r;
+}
+
+static inline float assay_cuda_reduce(float x, int32_t *q) {
+    if ((assay_cuda_bits(x) & 0x7fffffffU) >= ASSAY_CUDA_FAR) {
+        return assay_cuda_reduce_far(x, q);
+    }
+    /* Adding and subtracting 1.5 * 2^23 rounds to an integer, ties to even. */
+    const float rounded = (x * assay_cuda_float(0x3f22f983U) + 0x1.8p23f) - 0x1.8p23f;
+    *q = (int32_t)rounded;
+    const float n = (float)*q;
+    return fmaf(n, assay_cuda_float(0xa7c234c5U),
+                fmaf(n, assay_cuda_float(0xb3a22168U), fmaf(n, assay_cuda_float(0xbfc90fdaU), x)));
+}
+
+/* The value of quadrant n at the reduced argument. */
+static inline float assay_cuda_quadrant(float r, int32_t n) {
+    const float z = r * r;
+    float v;
+    if ((n & 1) != 0) {
+        v = fmaf(assay_cuda_float(0x37cbac00U), z, assay_cuda_float(0xbab607edU));
+        v = fmaf(v, z, assay_cuda_float(0x3d2aaabbU));
+        v = fmaf(v, z, assay_cuda_float(0xbeffffffU));
+        v = fmaf(v, z, 1.0f);
+    } else {
+        v = fmaf(assay_cuda_float(0xb94d4153U), z, assay_cuda_float(0x3c0885e4U));
+        v = fmaf(v, z, assay_cuda_float(0xbe2aaaa8U));
+        v = fmaf(v, fmaf(z, r, 0.0f), r);
+    }
+    return (n & 2) != 0 ? fmaf(v, -1.0f, 0.0f) : v;
+}
+
+static inline float assay_cuda_sinf(float x) {
     int32_t q = 0;
-    const float r = fabsf(x) < ASSAY_CUDA_FAR ? assay_cuda_reduce_near(x, &q) : assay_cuda_reduce_far(x, &q);
-    return assay_cuda_quadrant(r, q + turn);
+    if ((assay_cuda_bits(x) & 0x7f800000U) == 0x7f800000U) {
+        return assay_cuda_float(ASSAY_CUDA_NAN);
+    }
+    const float r = assay_cuda_reduce(x, &q);
+    return assay_cuda_quadrant(r, q);
 }
 
-ASSAY_CUDA_MATH_FN float assay_cuda_sinf(float x) {
-    return assay_cuda_sine(x, 0);
-}
-
-ASSAY_CUDA_MATH_FN float assay_cuda_cosf(float x) {
-    return assay_cuda_sine(x, 1);
+static inline float assay_cuda_cosf(float x) {
+    int32_t q = 0;
+    if ((assay_cuda_bits(x) & 0x7f800000U) == 0x7f800000U) {
+        return assay_cuda_float(ASSAY_CUDA_NAN);
+    }
+    const float r = assay_cuda_reduce(x, &q);
+    return assay_cuda_quadrant(r, q + 1);
 }
 
 #endif

@@ -1,9 +1,11 @@
-/* cuda_math.c - rows of CUDA's sinf and cosf on vector instructions. The functions themselves, for every
- * argument, are in assay/cuda_math.h; the rows here take the common way of both,
+/* cuda_math.c - CUDA's sinf and cosf in plain C, and the place of its expf.
+ *
+ * Read from the PTX that nvcc 13.0.88 makes of a one-line kernel. Both functions reduce by multiples of pi/2,
  *
  *     q = rint(x * 2/pi)    r = fma(q, -P3, fma(q, -P2, fma(q, -P1, x)))       |x| < 105615
  *
- * and then, z = r*r, with the quadrant n = q (sine) or q + 1 (cosine):
+ * and beyond that by a 192-bit 2/pi (Payne and Hanek). Then, z = r*r, with the quadrant n = q (sine) or q + 1
+ * (cosine):
  *
  *     n even   v = fma(fma(fma(E1, z, E2), z, E3), fma(z, r, +0), r)            (E1 is a constant here)
  *     n odd    v = fma(fma(fma(fma(O0, z, O1), z, O2), z, O3), fma(z, 1, +0), 1)
@@ -11,9 +13,8 @@
  *
  * Every operation is IEEE binary32 with one rounding, so the bits do not depend on the machine. */
 #include "compare.h"
+#include "dtype.h"
 #include "sinusoid.h"
-
-#include "assay/cuda_math.h"
 
 #include <math.h>
 
@@ -33,7 +34,44 @@
 #define FMAF(x, y, z) __builtin_fmaf((x), (y), (z))
 
 float sinusoid_cuda_expf(float x) {
-    return assay_cuda_expf(x);
+    return (float)expl((long double)x);
+}
+
+/* r and the quadrant of finite |x| >= FAR. */
+static float reduce_far(float x, int32_t *quadrant) {
+    static const uint32_t two_over_pi[6] = {0x3c439041, 0xdb629599, 0xf534ddc0,
+                                            0xfc2757d1, 0x4e441529, 0xa2f9836e};
+    uint32_t bits = assay_f32_bits(x);
+    uint32_t exponent = (bits >> 23 & 255U) - 128U;
+    uint32_t mantissa = bits << 8 | 0x80000000U;
+    uint32_t word[7];
+    uint64_t carry = 0;
+    for (size_t i = 0; i < 6; i++) {
+        carry = (uint64_t)two_over_pi[i] * mantissa + carry;
+        word[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    word[6] = (uint32_t)carry;
+    size_t skip = exponent >> 5 & 3U;
+    uint32_t shift = exponent & 31U;
+    uint32_t high = word[6 - skip];
+    uint32_t low = word[5 - skip];
+    if (shift != 0) {
+        high = (high << shift) + (low >> (32U - shift));
+        low = (low << shift) + (word[4 - skip] >> (32U - shift));
+    }
+    uint32_t top = high << 2 | low >> 30;
+    uint32_t rest = low << 2;
+    uint32_t negative = top >> 31;
+    int32_t q = (int32_t)(negative + (high >> 30));
+    *quadrant = bits >> 31 != 0 ? -q : q;
+    if (negative != 0) {
+        top = ~top;
+        rest = ~rest;
+    }
+    double scaled = (double)(int64_t)((uint64_t)top << 32 | rest) * 0x1.921fb54442d19p-64;
+    float r = (float)scaled;
+    return (negative != 0) != (bits >> 31 != 0) ? -r : r;
 }
 
 /* The value of quadrant n from the reduced argument. Branch-free, so that loops over it vectorise. */
@@ -51,6 +89,18 @@ static inline __attribute__((always_inline)) float reduce_near(float x, int32_t 
     float q = (float)*quadrant; /* through an integer as on the device: -0.0 becomes +0.0, which keeps
                                    sin(-0.0) = -0.0 */
     return FMAF(q, P3, FMAF(q, P2, FMAF(q, P1, x)));
+}
+
+/* sinf(x) and cosf(x) for every x. */
+static void sincosf_bits(float x, float *sine, float *cosine) {
+    if (!isfinite(x)) {
+        *sine = *cosine = assay_f32_from_bits(0x7fffffffU); /* the NaN that the device makes */
+        return;
+    }
+    int32_t n = 0;
+    float r = fabsf(x) < FAR ? reduce_near(x, &n) : reduce_far(x, &n);
+    *sine = quadrant_value(r, n);
+    *cosine = quadrant_value(r, n + 1);
 }
 
 #define TILE 32 /* a constant trip count, so that compilers vectorise the loop whole */
@@ -100,7 +150,6 @@ void sinusoid_cuda_row(float t, const float *freq, float largest, size_t n, floa
         tile(t, freq + k, cosine + k, sine + k);
     }
     for (; k < n; k++) {
-        sine[k] = assay_cuda_sinf(t * freq[k]);
-        cosine[k] = assay_cuda_cosf(t * freq[k]);
+        sincosf_bits(t * freq[k], &sine[k], &cosine[k]);
     }
 }
