@@ -44,8 +44,9 @@ const char *const *cli_impl_directories(void) {
         list[n++] = strdup(p);
     }
     free(copy);
-    static const char *const places[] = {"impls", "../../impls", "../impls", "../lib/assay/impls",
-                                         "../lib/*/assay/impls"};
+    static const char *const places[] = {
+        "impls",          "../../impls",        "../../impls/shims",   "../impls",
+        "../impls/shims", "../lib/assay/impls", "../lib/*/assay/impls"};
     for (size_t i = 0; i < sizeof places / sizeof places[0] && n < MAX_DIRECTORIES; i++) {
         char pattern[PATH_MAX + 64];
         char resolved[PATH_MAX];

@@ -12,6 +12,8 @@ install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md LICENSE harness/PROTOCOL.md harness/DIGEST.md harness/GENERATOR.md harness/THREATS.md
               suites/CONTRACT.md evidence/LOG.md evidence/schema.sql DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(PROGRAMS impls/python_stdlib/adapter.py DESTINATION ${CMAKE_INSTALL_LIBDIR}/assay/impls/python_stdlib)
+install(FILES impls/shims/assay_shim.py DESTINATION ${CMAKE_INSTALL_LIBDIR}/assay/impls)
+install(PROGRAMS impls/shims/torch_cuda/adapter.py DESTINATION ${CMAKE_INSTALL_LIBDIR}/assay/impls/torch_cuda)
 
 # find_package(assay): the target assay::adapter for adapters, assay_add_adapter(), ASSAY_PROGRAM.
 add_library(assay_adapter_interface INTERFACE)
