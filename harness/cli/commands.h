@@ -15,6 +15,7 @@
     X(verify)                                                                                                \
     X(audit)                                                                                                 \
     X(selftest)                                                                                              \
+    X(model)                                                                                                 \
     X(doctor)                                                                                                \
     X(new)                                                                                                   \
     X(worker)

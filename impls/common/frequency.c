@@ -1,6 +1,8 @@
 /* frequency.c - computes frequency tables and keeps a few of them. */
 #include "frequency.h"
 
+#include "assay/cuda_math.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,11 +25,11 @@ static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static frequency_slot slots[FREQUENCY_SLOTS];
 static uint64_t slots_age;
 
-static float exp_rounded(float x) {
-    return (float)exp((double)x);
+static float exp_cuda(float x) {
+    return assay_cuda_expf(x);
 }
 
-const frequency_exp frequency_exp_rounded = {.name = "fp64-rounded", .evaluate = exp_rounded};
+const frequency_exp frequency_exp_cuda = {.name = "cuda", .evaluate = exp_cuda};
 
 void frequency_fill(const frequency_exp *exp, double max_period, size_t half, float *f) {
     const float c = (float)(-log(max_period));

@@ -14,8 +14,8 @@ typedef struct frequency_exp {
     float (*evaluate)(float x);
 } frequency_exp;
 
-/* expf rounded correctly but for near-ties of the FP64 exponential; test_frequency.c settles those. */
-extern const frequency_exp frequency_exp_rounded;
+/* CUDA's expf, bit for bit (assay/cuda_math.h). */
+extern const frequency_exp frequency_exp_cuda;
 
 typedef struct frequency_table {
     size_t half;

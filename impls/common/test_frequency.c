@@ -1,4 +1,4 @@
-/* test_frequency.c - the table's order of operations, its roundings settled by MPFR, and the cache. */
+/* test_frequency.c - the table's order of operations, its exponential against MPFR, and the cache. */
 #include "frequency.h"
 
 #include "convert.h"
@@ -29,14 +29,21 @@ static float identity(float x) {
 /* Shows the exponents themselves. */
 static const frequency_exp exponents = {.name = "identity", .evaluate = identity};
 
-Test(frequency, exponential_is_correctly_rounded_for_every_even_width_up_to_2048) {
+/* CUDA documents 1 ulp from the rounded exponential on this range; of the H3 table's 128 frequencies 37 were
+ * found to differ from the correctly rounded ones on an H200. */
+Test(frequency, exponential_is_that_of_cuda) {
     static float e[MAX_HALF], f[MAX_HALF];
     for (size_t half = 1; half <= MAX_HALF; half++) {
+        size_t differing = 0;
         frequency_fill(&exponents, 10000.0, half, e);
-        frequency_fill(&frequency_exp_rounded, 10000.0, half, f);
+        frequency_fill(&frequency_exp_cuda, 10000.0, half, f);
         for (size_t k = 0; k < half; k++) {
-            cr_assert_eq(convert_bits(f[k]), convert_bits(exact_exp(e[k])), "half %zu, k %zu", half, k);
+            const uint32_t bits = convert_bits(f[k]);
+            const uint32_t exact = convert_bits(exact_exp(e[k]));
+            differing += bits != exact;
+            cr_assert(bits - exact + 2 <= 4, "half %zu, k %zu: %08x, exactly %08x", half, k, bits, exact);
         }
+        cr_assert(half != 128 || differing == 37, "%zu", differing);
     }
 }
 
@@ -67,13 +74,13 @@ Test(frequency, cache_tells_every_key_apart) {
         const frequency_exp *exp;
         double period;
         size_t half;
-    } keys[] = {{&frequency_exp_rounded, 10000.0, 128},
-                {&frequency_exp_rounded, 10000.0, 64},
-                {&frequency_exp_rounded, 9999.0, 128},
-                {&frequency_exp_rounded, 10000.000000000002, 128},
+    } keys[] = {{&frequency_exp_cuda, 10000.0, 128},
+                {&frequency_exp_cuda, 10000.0, 64},
+                {&frequency_exp_cuda, 9999.0, 128},
+                {&frequency_exp_cuda, 10000.000000000002, 128},
                 {&exponents, 10000.0, 128},
-                {&frequency_exp_rounded, 0x1p-1074, 8},
-                {&frequency_exp_rounded, 1.0, 3},
+                {&frequency_exp_cuda, 0x1p-1074, 8},
+                {&frequency_exp_cuda, 1.0, 3},
                 {&exponents, 1e300, 77},
                 {&exponents, 2.0, 1},
                 {&exponents, 3.0, 2}};
@@ -95,8 +102,8 @@ Test(frequency, cache_tells_every_key_apart) {
 }
 
 Test(frequency, recent_tables_are_kept_and_large_ones_are_not) {
-    const frequency_table *first = frequency_acquire(&frequency_exp_rounded, 10000.0, 128);
-    const frequency_table *second = frequency_acquire(&frequency_exp_rounded, 10000.0, 128);
+    const frequency_table *first = frequency_acquire(&frequency_exp_cuda, 10000.0, 128);
+    const frequency_table *second = frequency_acquire(&frequency_exp_cuda, 10000.0, 128);
     cr_assert_eq(first, second);
     frequency_release(first);
     frequency_release(second);

@@ -1,7 +1,7 @@
 /* adapter.c - reference_c: the FP32 replay of the CUDA provider on a CPU.
  *
- * sinf, cosf and every product are CUDA's, bit for bit. The frequency step's exponential is exchangeable
- * (frequency.h); it is the correctly rounded one.
+ * expf, sinf, cosf and every product are CUDA's, bit for bit (assay/cuda_math.h), so its outputs are those of
+ * a GPU.
  */
 #include "rows.h"
 
@@ -30,7 +30,7 @@ static const assay_operator operators[] = {
 
 static const assay_knob knobs[] = {
     {.name = "path", .requested = "auto", .effective = effective_path},
-    {.name = "exp", .requested = "fp64-rounded", .effective = effective_exp},
+    {.name = "exp", .requested = "cuda", .effective = effective_exp},
 };
 
 static const assay_adapter_info info = {

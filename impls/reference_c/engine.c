@@ -2,7 +2,7 @@
 #include "rows.h"
 
 const sinusoid_engine reference_engine = {
-    .exp = &frequency_exp_rounded,
+    .exp = &frequency_exp_cuda,
     .rows =
         {
             [CPU_PATH_SCALAR] = reference_rows_scalar,

@@ -1,5 +1,5 @@
 /* rows_scalar.c - the kernel as the contract writes it. */
-#include "cuda_sincosf.h"
+#include "assay/cuda_math.h"
 #include "rows.h"
 
 void reference_rows_scalar(const float *t, size_t rows, const float *f, size_t half, float *out,
@@ -7,8 +7,8 @@ void reference_rows_scalar(const float *t, size_t rows, const float *f, size_t h
     for (size_t row = 0; row < rows; row++, out += stride) {
         for (size_t k = 0; k < half; k++) {
             const float a = t[row] * f[k];
-            out[k] = cuda_cosf(a);
-            out[half + k] = cuda_sinf(a);
+            out[k] = assay_cuda_cosf(a);
+            out[half + k] = assay_cuda_sinf(a);
         }
     }
 }

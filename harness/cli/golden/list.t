@@ -13,6 +13,7 @@ $ assay list | grep -vE '^  (sleef|python_stdlib)$'
 >   audit        no relaxed instruction in the GPU code of the candidate's file
 >   timing       interleaved raw samples with floors and roofs; faster than physics is mistrusted
 > implementations:
+>   cuda_model
 >   fast_math
 >   libm
 >   reference_c

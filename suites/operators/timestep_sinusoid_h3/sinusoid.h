@@ -31,10 +31,8 @@ bool sinusoid_replay(const char *lineage, const assay_attrs *attrs, const float 
 bool sinusoid_replay_backward(const char *lineage, const assay_attrs *attrs, const float *x,
                               const float *saved, const float *upstream, size_t rows, float *grad);
 
-/* cuda_math.c: CUDA's single precision functions in plain C. */
+/* cuda_math.c: CUDA's single precision functions in plain C, bit for bit. */
 
-/* expf. TODAY: the correctly rounded exponential; the device's own differs in the last place for some
- * arguments. */
 float sinusoid_cuda_expf(float x);
 /* cosine[i] = cosf(t * freq[i]), sine[i] = sinf(t * freq[i]) for i < n, bit for bit, on the widest
  * instructions of this machine; `largest` is the largest of freq. */
