@@ -35,14 +35,15 @@ static accuracy_places lay_out(const accuracy_work *w) {
 
 static accuracy_work work_of(assay_device *d, const assay_device_judgment *what) {
     accuracy_work w = {};
-    const uint64_t survey = what->rows / SURVEY_ROWS;
+    const uint64_t share = what->rows / SURVEY_BLOCKS;
     w.got = (const uint32_t *)what->got;
     w.rows = what->rows;
     w.channels = what->channels;
     w.first_bits = what->first_bits;
     w.atol = what->accuracy->tolerance.atol;
     w.rtol = what->accuracy->tolerance.rtol;
-    w.survey = survey < 1 ? 1 : survey > SURVEY_BLOCKS ? SURVEY_BLOCKS : (unsigned)survey;
+    w.survey_rows = share < 1 ? 1 : share > SURVEY_ROWS ? SURVEY_ROWS : (unsigned)share;
+    w.survey = what->rows < SURVEY_BLOCKS ? (unsigned)what->rows : SURVEY_BLOCKS;
     w.blocks = (unsigned)((what->rows + JUDGE_ROWS - 1) / JUDGE_ROWS);
     w.tie_room = d->tie_room;
     return w;

@@ -47,7 +47,7 @@ struct accuracy_work {
     unsigned long long *cells;
     accuracy_known *known;
     accuracy_best *best;
-    unsigned survey; /* blocks of the survey */
+    unsigned survey, survey_rows; /* blocks of the survey, and rows of each */
     accuracy_out *out;
     double *sums; /* SUMS for each block */
     unsigned blocks;
@@ -57,7 +57,7 @@ struct accuracy_work {
 };
 
 #define SURVEY_BLOCKS 256u
-#define SURVEY_ROWS   16u
+#define SURVEY_ROWS   16u /* of a block, at most */
 
 /* The kernels of one operator's golden, in this order on the stream. `golden` is the operator's own. */
 typedef assay_code accuracy_launch(assay_device *d, const accuracy_work *work, const void *golden,

@@ -127,12 +127,12 @@ __device__ static inline bool is_better(const accuracy_best &a, const accuracy_b
     return a.ulp > b.ulp || (a.ulp == b.ulp && a.index < b.index);
 }
 
-/* SURVEY_ROWS rows a block, spread over the call from its first row to its last without overlap. */
+/* Some rows a block, spread over the call from its first row to its last without overlap. */
 template <class Golden>
 __global__ void __launch_bounds__(JUDGE_THREADS) accuracy_survey(Golden golden, accuracy_work w) {
     __shared__ accuracy_best all[JUDGE_THREADS];
-    const uint64_t first = gridDim.x == 1 ? 0 : (w.rows - SURVEY_ROWS) * blockIdx.x / (gridDim.x - 1);
-    const uint64_t rows = w.rows < SURVEY_ROWS ? w.rows : SURVEY_ROWS;
+    const uint64_t first = gridDim.x == 1 ? 0 : (w.rows - w.survey_rows) * blockIdx.x / (gridDim.x - 1);
+    const uint64_t rows = w.survey_rows;
     accuracy_best mine = {0.0, NONE, 0.0, 0.0};
     for (uint64_t i = threadIdx.x; i < rows * w.channels; i += JUDGE_THREADS) {
         const uint64_t r = first + i / w.channels;

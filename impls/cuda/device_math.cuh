@@ -16,6 +16,8 @@
 
 /* The library rounds x * 2/pi to the quadrant; below this it is 0, with a margin. */
 #define CUDA_NEAR 0x1.921fb0p-1f
+/* From here on it reduces by 192 bits of 2/pi. */
+#define CUDA_FAR 0x1.9c8f00p+16f
 
 __device__ static inline float frequency(int64_t k, float c, float inv) {
     return expf(__fmul_rn(__fmul_rn(c, (float)k), inv));
@@ -30,6 +32,24 @@ __device__ static inline void sincos_near(float r, float *sine, float *cosine) {
                                 z, -0x1.fffffep-2f);
     *sine = __fmaf_rn(even, __fmaf_rn(z, r, 0.0f), r);
     *cosine = __fmaf_rn(odd, z, 1.0f);
+}
+
+/* Any quadrant for |a| < CUDA_FAR, as the library reduces there, without a branch. Kept apart from the
+ * library's functions because those carry the reduction of huge arguments with them: instructions that a
+ * short kernel would have to fetch. */
+__device__ static inline void sincos_reduced(float a, float *sine, float *cosine) {
+    const int n = __float2int_rn(__fmul_rn(a, 0x1.45f306p-1f));
+    const float q = (float)n;
+    float r = __fmaf_rn(q, -0x1.921fb4p+0f, a);
+    r = __fmaf_rn(q, -0x1.4442d0p-24f, r);
+    r = __fmaf_rn(q, -0x1.84698ap-48f, r);
+    float s;
+    float c;
+    sincos_near(r, &s, &c);
+    const float first = n & 1 ? c : s;
+    const float second = n & 1 ? s : c;
+    *sine = n & 2 ? __fmaf_rn(first, -1.0f, 0.0f) : first;
+    *cosine = (n + 1) & 2 ? __fmaf_rn(second, -1.0f, 0.0f) : second;
 }
 #endif
 

@@ -10,6 +10,8 @@
 #endif
 
 #define MAX_GRID 2147483647LL
+#define FEW_ROWS 256
+#define FEW_HALF (1 << 20)
 
 /* The four channels of one row. `largest` bounds their frequencies, so that one product bounds the arguments:
  * rounding is monotonic. */
@@ -17,10 +19,16 @@ __device__ static inline void row4(float t, const float f[4], float largest, flo
     float c[4];
     float s[4];
 #ifdef ASSAY_EXACT_MATH
-    if (fabsf(__fmul_rn(t, largest)) < CUDA_NEAR) {
+    const float most = fabsf(__fmul_rn(t, largest)); /* a NaN compares false */
+    if (most < CUDA_NEAR) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             sincos_near(__fmul_rn(t, f[i]), &s[i], &c[i]);
+        }
+    } else if (most < CUDA_FAR) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            sincos_reduced(__fmul_rn(t, f[i]), &s[i], &c[i]);
         }
     } else {
 #pragma unroll
@@ -41,7 +49,16 @@ __device__ static inline void row4(float t, const float f[4], float largest, flo
     *sine = make_float4(s[0], s[1], s[2], s[3]);
 }
 
-template <typename T, int ROWS>
+/* How rows leave the chip: 0 streaming, 1 ordinary. */
+template <int STORE> __device__ static inline void put(float *to, float4 v) {
+    if (STORE == 0) {
+        __stcs((float4 *)to, v);
+    } else {
+        *(float4 *)to = v;
+    }
+}
+
+template <typename T, int ROWS, int STORE>
 __global__ void forward_vector(const T *__restrict__ timestep, int64_t stride, int64_t rows, int half,
                                float c, float inv, float *__restrict__ out, int64_t row_stride) {
     const int k = 4 * (int)(blockIdx.y * blockDim.x + threadIdx.x);
@@ -72,8 +89,8 @@ __global__ void forward_vector(const T *__restrict__ timestep, int64_t stride, i
             float4 sine;
             row4(t[i], f, largest, &cosine, &sine);
             if (row < rows) {
-                __stcs((float4 *)(cosines + row * row_stride), cosine);
-                __stcs((float4 *)(sines + row * row_stride), sine);
+                put<STORE>(cosines + row * row_stride, cosine);
+                put<STORE>(sines + row * row_stride, sine);
             }
         }
     }
@@ -93,6 +110,41 @@ __global__ void forward_scalar(const T *__restrict__ timestep, int64_t stride, i
     }
 }
 
+#ifdef ASSAY_EXACT_MATH
+/* One pair per thread, one row per block of the grid: for few rows, where a call is little more than a
+ * launch. */
+template <typename T>
+__global__ void forward_few(const T *__restrict__ timestep, int64_t stride, int half, float c, float inv,
+                            float *__restrict__ out, int64_t row_stride) {
+    const int k = (int)(blockIdx.y * blockDim.x + threadIdx.x);
+    if (k >= half) {
+        return;
+    }
+    const float a = __fmul_rn(load(timestep + blockIdx.x * stride), frequency(k, c, inv));
+    float *const at = out + blockIdx.x * row_stride + k;
+    float sine;
+    float cosine;
+    if (fabsf(a) < CUDA_FAR) {
+        sincos_reduced(a, &sine, &cosine);
+    } else {
+        const float2 both = sincos_far(a);
+        sine = both.x;
+        cosine = both.y;
+    }
+    at[0] = cosine;
+    at[half] = sine;
+}
+
+template <typename T> static cudaError_t launch_few(const cuda_work &w) {
+    const unsigned threads = w.half > 96 ? 128 : w.half > 32 ? 64 : 32;
+    const dim3 grid((unsigned)w.rows, (unsigned)((w.half + threads - 1) / threads));
+    forward_few<<<grid, threads, 0, w.stream>>>((const T *)w.timestep.data, w.timestep.row_stride,
+                                                (int)w.half, w.c, w.inv, (float *)w.out.data,
+                                                w.out.row_stride);
+    return cudaGetLastError();
+}
+#endif
+
 static int multiprocessors() {
     static int known[64];
     int device = 0;
@@ -107,56 +159,61 @@ static int multiprocessors() {
     return known[device];
 }
 
-template <typename T> static cudaError_t launch_vector(const cuda_work &w, const cuda_tuning &tuning) {
+template <typename T, int STORE>
+static void launch_rows(const cuda_work &w, int per_thread, dim3 grid, dim3 block) {
+    const auto kernel = per_thread == 1   ? forward_vector<T, 1, STORE>
+                        : per_thread == 2 ? forward_vector<T, 2, STORE>
+                        : per_thread == 8 ? forward_vector<T, 8, STORE>
+                                          : forward_vector<T, 4, STORE>;
+    kernel<<<grid, block, 0, w.stream>>>((const T *)w.timestep.data, w.timestep.row_stride, w.rows,
+                                         (int)w.half, w.c, w.inv, (float *)w.out.data, w.out.row_stride);
+}
+
+/* The fastest of bench_cuda --tune on an H200. Few rows stay in the cache, so they are stored there. */
+static cuda_tuning choose(int64_t rows, const cuda_tuning *wanted) {
+    if (wanted != nullptr && wanted->warps != 0) {
+        return *wanted;
+    }
+    return rows <= 1024    ? cuda_tuning{1, 0, 4, 1, 1}
+           : rows <= 16384 ? cuda_tuning{4, 0, 4, 1, 1}
+                           : cuda_tuning{4, 0, 1, 0, 1};
+}
+
+template <typename T> static cudaError_t launch_vector(const cuda_work &w, const cuda_tuning *wanted) {
     const int64_t groups = w.half / 4;
     unsigned x = 1;
     while (x < 32 && x < groups) {
         x *= 2;
     }
-    const int64_t sms = multiprocessors();
-    const int warps = tuning.warps != 0 ? tuning.warps : w.rows <= 4096 ? 4 : 8;
-    const dim3 block(x, (unsigned)(warps * 32) / x);
+    const cuda_tuning choice = choose(w.rows, wanted);
+    const dim3 block(x, (unsigned)(choice.warps * 32) / x);
     const unsigned y = (unsigned)((groups + x - 1) / x);
-    /* Few rows: one per thread, for latency. Many: a resident grid that walks. */
-    const int per_sm = tuning.blocks_per_sm != 0 ? tuning.blocks_per_sm : 8;
-    const int64_t most = (sms * per_sm + y - 1) / y;
-    int64_t x_blocks = (w.rows + block.y - 1) / block.y;
-    int per_thread = tuning.rows_per_thread != 0 ? tuning.rows_per_thread : x_blocks <= 4 * most ? 1 : 4;
-    x_blocks = (x_blocks + per_thread - 1) / per_thread;
-    if (per_thread > 1 && x_blocks > most) {
+    const int64_t most = ((int64_t)multiprocessors() * choice.blocks_per_sm + y - 1) / y;
+    const int64_t a_block = (int64_t)block.y * choice.rows_per_thread;
+    int64_t x_blocks = (w.rows + a_block - 1) / a_block;
+    if (choice.all_blocks == 0 && x_blocks > most) {
         x_blocks = most;
     }
     x_blocks = x_blocks > MAX_GRID ? MAX_GRID : x_blocks;
     const dim3 grid((unsigned)x_blocks, y);
-    const T *t = (const T *)w.timestep.data;
-    float *out = (float *)w.out.data;
-    const int half = (int)w.half;
-    switch (per_thread) {
-    case 1:
-        forward_vector<T, 1><<<grid, block, 0, w.stream>>>(t, w.timestep.row_stride, w.rows, half, w.c, w.inv,
-                                                           out, w.out.row_stride);
-        break;
-    case 2:
-        forward_vector<T, 2><<<grid, block, 0, w.stream>>>(t, w.timestep.row_stride, w.rows, half, w.c, w.inv,
-                                                           out, w.out.row_stride);
-        break;
-    case 8:
-        forward_vector<T, 8><<<grid, block, 0, w.stream>>>(t, w.timestep.row_stride, w.rows, half, w.c, w.inv,
-                                                           out, w.out.row_stride);
-        break;
-    default:
-        forward_vector<T, 4><<<grid, block, 0, w.stream>>>(t, w.timestep.row_stride, w.rows, half, w.c, w.inv,
-                                                           out, w.out.row_stride);
-        break;
+    if (choice.plain_stores != 0) {
+        launch_rows<T, 1>(w, choice.rows_per_thread, grid, block);
+    } else {
+        launch_rows<T, 0>(w, choice.rows_per_thread, grid, block);
     }
     return cudaGetLastError();
 }
 
-template <typename T> static cudaError_t launch(const cuda_work &w, const cuda_tuning &tuning) {
+template <typename T> static cudaError_t launch(const cuda_work &w, const cuda_tuning *wanted) {
+#ifdef ASSAY_EXACT_MATH
+    if (wanted == nullptr && w.rows <= FEW_ROWS && w.half <= FEW_HALF) {
+        return launch_few<T>(w);
+    }
+#endif
     const bool aligned = (uintptr_t)w.out.data % 16 == 0 && w.half % 4 == 0 && w.out.row_stride % 4 == 0 &&
                          w.half / 4 <= 32 * 65535LL;
     if (aligned) {
-        return launch_vector<T>(w, tuning);
+        return launch_vector<T>(w, wanted);
     }
     int64_t blocks = (w.rows * w.half + 255) / 256;
     const int64_t most = (int64_t)multiprocessors() * 64;
@@ -166,10 +223,8 @@ template <typename T> static cudaError_t launch(const cuda_work &w, const cuda_t
     return cudaGetLastError();
 }
 
-cudaError_t cuda_forward(const cuda_work *work, const cuda_tuning *wanted) {
-    static const cuda_tuning automatic = {0, 0, 0};
+cudaError_t cuda_forward(const cuda_work *work, const cuda_tuning *tuning) {
     const cuda_work &w = *work;
-    const cuda_tuning &tuning = wanted != nullptr ? *wanted : automatic;
     switch (w.type) {
     case CUDA_TYPE_BF16:
         return launch<__nv_bfloat16>(w, tuning);
@@ -183,7 +238,7 @@ cudaError_t cuda_forward(const cuda_work *work, const cuda_tuning *wanted) {
 
 cudaError_t cuda_code_object(int *binary, int *ptx) {
     cudaFuncAttributes attributes;
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, forward_vector<float, 4>);
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, forward_vector<float, 4, 0>);
     if (status == cudaSuccess) {
         *binary = attributes.binaryVersion;
         *ptx = attributes.ptxVersion;

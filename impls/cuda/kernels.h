@@ -30,11 +30,13 @@ typedef struct cuda_work {
     cudaStream_t stream;
 } cuda_work;
 
-/* Tuning of the forward kernel; zeros choose by size. For benchmarks. */
+/* Tuning of the forward kernel for many rows; warps 0 chooses by size. For benchmarks. */
 typedef struct cuda_tuning {
     int rows_per_thread;
     int blocks_per_sm;
-    int warps; /* per block */
+    int warps;        /* per block */
+    int plain_stores; /* instead of streaming ones */
+    int all_blocks;   /* a block for every rows_per_thread rows of its threads, instead of a resident grid */
 } cuda_tuning;
 
 /* Each queues its kernels on work.stream and returns what the launch said. */
