@@ -40,7 +40,7 @@ static bool make_calls(assay_context *context, const assay_check *check, assay_w
     static const assay_dtype dtypes[] = {ASSAY_DTYPE_F32, ASSAY_DTYPE_BF16, ASSAY_DTYPE_F16};
     const bool backward = assay_worker_offers(worker, context->op->name, true);
     const assay_exec_options options = {.apart = true};
-    for (size_t i = 0; i < 4 * 4 * 3 * 2; i++) {
+    for (size_t i = 0; i < (size_t)4 * 4 * 3 * 2; i++) {
         const size_t n = rows[i % 4];
         const int64_t width = widths[i / 4 % 4];
         assay_direct_call call;

@@ -118,8 +118,8 @@ static bool read_device(parse *p) {
     };
     const char *arena = p->m->arena;
     if ((arena != NULL) != (p->m->arena_size > 0) ||
-        (arena != NULL && (strlen(arena) != 2 * ASSAY_DEVICE_HANDLE_BYTES ||
-                           strspn(arena, "0123456789abcdef") != 2 * ASSAY_DEVICE_HANDLE_BYTES))) {
+        (arena != NULL && (strlen(arena) != (size_t)2 * ASSAY_DEVICE_HANDLE_BYTES ||
+                           strspn(arena, "0123456789abcdef") != (size_t)2 * ASSAY_DEVICE_HANDLE_BYTES))) {
         return assay_parse_fault(p, "arena", "must be 128 lower-case hex digits and come with arena_bytes");
     }
     if (p->m->delay_us > ASSAY_MAX_DELAY_US || p->m->graph > ASSAY_MAX_REPEAT) {

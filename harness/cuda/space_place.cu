@@ -33,10 +33,7 @@ static CUmemAllocationProp property(const cuda_space *s) {
 void assay_space_guards_open(cuda_space *s) {
     space_driver *d = &s->driver;
     const CUmemAllocationProp p = property(s);
-    int able = 0;
-    if (cudaDeviceGetAttribute(&able, (cudaDeviceAttr)CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                               s->ordinal) != cudaSuccess ||
-        able == 0 || !find("cuMemGetAllocationGranularity", &d->granularity) ||
+    if (!find("cuMemGetAllocationGranularity", &d->granularity) ||
         !find("cuMemAddressReserve", &d->reserve) || !find("cuMemAddressFree", &d->unreserve) ||
         !find("cuMemCreate", &d->create) || !find("cuMemRelease", &d->release) ||
         !find("cuMemMap", &d->map) || !find("cuMemUnmap", &d->unmap) || !find("cuMemSetAccess", &d->access) ||
