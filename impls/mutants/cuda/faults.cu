@@ -60,9 +60,9 @@ __global__ void narrow_index(const cuda_work w, bool input, bool output) {
 __global__ void discard(const void *at, int bytes) {
     unsigned ignored;
     if (bytes == 4) {
-        asm volatile("ld.global.u32 %0, [%1];" : "=r"(ignored) : "l"(at));
+        asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(ignored) : "l"(at));
     } else {
-        asm volatile("{ .reg .u16 h; ld.global.u16 h, [%1]; cvt.u32.u16 %0, h; }" : "=r"(ignored) : "l"(at));
+        asm volatile("{ .reg .u16 h; ld.volatile.global.u16 h, [%1]; cvt.u32.u16 %0, h; }" : "=r"(ignored) : "l"(at));
     }
 }
 
