@@ -55,8 +55,8 @@ bool assay_selftest_on_device(const assay_selftest_options *options);
 /* INCOMPLETE when the GPU that was asked for is not there. Each run opens it for itself. */
 assay_code assay_selftest_device_there(const assay_selftest_options *options, assay_error *error);
 /* Sets tier, suites and checks of a subject's run. */
-void assay_selftest_narrow(const assay_selftest_options *options, const assay_selftest_subject *subject,
-                           assay_certify_options *certify);
+void assay_selftest_narrow(const assay_selftest_options *o, const assay_selftest_subject *s,
+                           assay_certify_options *options);
 
 /* selftest.c: the options of a run of one subject; `path` receives its file. */
 assay_certify_options assay_selftest_certify_options(const assay_selftest_options *options, const char *name,

@@ -84,16 +84,16 @@ static const assay_device_arena *stub_device_arena(assay_worker *worker, size_t 
 
 /* The answer: forward y[r][c] = x[r] + c; backward g[r] = x[r] + upstream[r][0] + saved[r][1]. */
 static void compute(stub_worker *w, const assay_call_spec *spec) {
-    char *base = w->device.address;
+    float *base = w->device.address;
     const assay_tensor *x = spec->inputs[spec->input_count - 1];
     const assay_tensor *y = spec->outputs[0];
-    const float *in = (const float *)(base + x->data_offset);
-    float *out = (float *)(base + y->data_offset);
+    const float *in = base + x->data_offset / sizeof *in;
+    float *out = base + y->data_offset / sizeof *out;
     const size_t rows = (size_t)x->shape[0];
     for (size_t r = 0; r < rows; r++) {
         if (spec->backward) {
-            const float *upstream = (const float *)(base + spec->inputs[0]->data_offset);
-            const float *saved = (const float *)(base + spec->inputs[1]->data_offset);
+            const float *upstream = base + spec->inputs[0]->data_offset / sizeof *base;
+            const float *saved = base + spec->inputs[1]->data_offset / sizeof *base;
             out[r] = in[r] + upstream[r * CHANNELS] + saved[r * CHANNELS + 1];
         }
         for (size_t c = 0; c < CHANNELS && !spec->backward; c++) {

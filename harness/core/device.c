@@ -41,7 +41,7 @@ static const assay_device_plugin *load(const char *path, assay_error *error) {
         void *object;
         assay_device_plugin_fn function;
     } symbol;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays open: once per process */
     if (library == NULL) {
         const char *why = dlerror();
         (void)assay_fail(error, ASSAY_CODE_INCOMPLETE, "CUDA backend %s cannot be loaded: %s", path,
@@ -53,8 +53,10 @@ static const assay_device_plugin *load(const char *path, assay_error *error) {
     if (plugin == NULL || plugin->version != ASSAY_DEVICE_PLUGIN_VERSION ||
         plugin->struct_bytes != sizeof *plugin) {
         (void)assay_fail(error, ASSAY_CODE_INCOMPLETE, "CUDA backend %s is not of this build", path);
+        (void)dlclose(library);
         return NULL;
     }
+    /* cppcheck-suppress resourceLeak */
     return plugin;
 }
 

@@ -37,6 +37,7 @@ struct assay_nvml {
     void *library;
     device_handle device;
     bool initialised, by_uuid;
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declarator */
 #define X(field, symbol, fallback, required, parameters) int(*field) parameters;
     FUNCTION_LIST(X)
 #undef X
@@ -63,17 +64,20 @@ static bool resolve(void *library, const char *symbol, const char *fallback, voi
 static bool load(assay_nvml *n, const char *library, char *why, size_t bytes) {
     n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (n->library == NULL) {
-        return say(why, bytes, "NVML: %s cannot be opened", library);
+        (void)say(why, bytes, "NVML: %s cannot be opened", library);
+        return false;
     }
 #define X(field, symbol, fallback, required, parameters)                                                     \
     if (!resolve(n->library, symbol, fallback, &n->field, sizeof n->field) && (required)) {                  \
-        return say(why, bytes, "NVML: %s has no function %s", library, symbol);                              \
+        (void)say(why, bytes, "NVML: %s has no function %s", library, symbol);                               \
+        return false;                                                                                        \
     }
     FUNCTION_LIST(X)
 #undef X
     const int status = n->init();
     if (status != 0) {
-        return say(why, bytes, "NVML: it does not start (error %d)", status);
+        (void)say(why, bytes, "NVML: it does not start (error %d)", status);
+        return false;
     }
     n->initialised = true;
     return true;

@@ -62,7 +62,9 @@ __global__ void discard(const void *at, int bytes) {
     if (bytes == 4) {
         asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(ignored) : "l"(at));
     } else {
-        asm volatile("{ .reg .u16 h; ld.volatile.global.u16 h, [%1]; cvt.u32.u16 %0, h; }" : "=r"(ignored) : "l"(at));
+        asm volatile("{ .reg .u16 h; ld.volatile.global.u16 h, [%1]; cvt.u32.u16 %0, h; }"
+                     : "=r"(ignored)
+                     : "l"(at));
     }
 }
 
