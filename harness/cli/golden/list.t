@@ -1,5 +1,5 @@
-# What this machine offers; two of the implementations depend on what it has.
-$ assay list | grep -vE '^  (sleef|python_stdlib)$'
+# What this machine offers; some of the implementations depend on what it has.
+$ assay list | grep -vE '^  (sleef|python_stdlib|cuda|cuda_fast_math|torch_cuda)$'
 > operators:
 >   timestep_sinusoid_h3
 > suites:

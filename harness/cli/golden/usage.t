@@ -59,7 +59,8 @@ $ assay certify --op timestep_sinusoid_h3 --impl reference_c --device tpu
 ! assay: --device tpu: unknown device (use cpu or cuda:N)
 ? 2
 $ assay certify --op timestep_sinusoid_h3 --impl reference_c --device cuda:0
-! assay: --device cuda:0: this build has no CUDA backend
+! assay: certify timestep_sinusoid_h3, candidate reference_c, tier default
+! assay: --device cuda:0: NO GPU
 ? 3
 $ assay certify --op timestep_sinusoid_h3 --impl reference_c --seed -1
 ! assay: --seed -1: need a whole number from 0 to 9223372036854775807
@@ -141,7 +142,8 @@ $ assay prove --op timestep_sinusoid_h3 --impl reference_c --segments 0
 ! assay: --segments 0: need a whole number from 1 to 1000000
 ? 2
 $ assay prove --op timestep_sinusoid_h3 --impl reference_c --device cuda:0
-! assay: --device cuda:0: this build has no CUDA backend
+! assay: prove timestep_sinusoid_h3, candidate reference_c
+! assay: --device cuda:0: NO GPU
 ? 3
 $ assay prove --op timestep_sinusoid_h3 --impl reference_c --resume latest
 ! assay: there is no evidence database 'assay.db'
