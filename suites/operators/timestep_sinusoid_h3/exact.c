@@ -22,6 +22,9 @@
 
 #include <math.h>
 #include <mpfr.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
 /* Enough for a tie decision: an FP32 tie needs 25 bits, the closest known approach of sin/cos to one about 60
  * more; the exponent of the argument is added because the reduction modulo pi cancels it. */
@@ -29,10 +32,11 @@
 #define BITS      (BASE_BITS + 128)
 #define TINY      0x1p-50
 
-/* freq[k] as hi + lo, and as 1/inverse where that is a whole number up to 2^53 (else 0). */
+/* freq[k] to BITS, as hi + lo, and as 1/inverse where that is a whole number up to 2^53 (else 0). */
 typedef struct frequency {
+    atomic_bool known; /* set last */
     double hi, lo, inverse;
-    bool known;
+    mpfr_t value;
 } frequency;
 
 /* base^exponent, 0 when it exceeds 2^53. */
@@ -62,51 +66,81 @@ static double whole_inverse(sinusoid_attrs a, size_t k) {
     return 0.0;
 }
 
-static void frequency_mpfr(sinusoid_attrs a, size_t k, mpfr_t value) {
-    (void)mpfr_set_d(value, a.max_period, MPFR_RNDN);
-    (void)mpfr_log(value, value, MPFR_RNDN);
-    (void)mpfr_mul_ui(value, value, (unsigned long)k, MPFR_RNDN);
-    (void)mpfr_div_ui(value, value, (unsigned long)a.half, MPFR_RNDN);
-    (void)mpfr_neg(value, value, MPFR_RNDN);
-    (void)mpfr_exp(value, value, MPFR_RNDN);
-}
-
-static frequency frequency_make(sinusoid_attrs a, size_t k) {
-    frequency f = {.inverse = whole_inverse(a, k), .known = true};
-    mpfr_t value;
-    mpfr_init2(value, BITS);
-    frequency_mpfr(a, k, value);
-    f.hi = mpfr_get_d(value, MPFR_RNDN);
-    (void)mpfr_sub_d(value, value, f.hi, MPFR_RNDN);
-    f.lo = mpfr_get_d(value, MPFR_RNDN);
-    mpfr_clear(value);
+/* The caller clears f->value. */
+static void frequency_make(sinusoid_attrs a, size_t k, frequency *f) {
+    mpfr_t low;
+    mpfr_init2(f->value, BITS);
+    (void)mpfr_set_d(f->value, a.max_period, MPFR_RNDN);
+    (void)mpfr_log(f->value, f->value, MPFR_RNDN);
+    (void)mpfr_mul_ui(f->value, f->value, (unsigned long)k, MPFR_RNDN);
+    (void)mpfr_div_ui(f->value, f->value, (unsigned long)a.half, MPFR_RNDN);
+    (void)mpfr_neg(f->value, f->value, MPFR_RNDN);
+    (void)mpfr_exp(f->value, f->value, MPFR_RNDN);
+    mpfr_init2(low, BITS);
+    f->inverse = whole_inverse(a, k);
+    f->hi = mpfr_get_d(f->value, MPFR_RNDN);
+    (void)mpfr_sub_d(low, f->value, f->hi, MPFR_RNDN);
+    f->lo = mpfr_get_d(low, MPFR_RNDN);
+    mpfr_clear(low);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
-    return f;
 }
 
-/* Frequencies of this thread's current attributes, made when first asked for. */
-static frequency frequency_of(sinusoid_attrs a, size_t k) {
-    enum { KEPT = 512 };
-    static _Thread_local struct {
-        sinusoid_attrs attrs;
-        frequency f[KEPT];
-    } cache;
-    if (k >= KEPT) {
-        return frequency_make(a, k);
+/* Frequencies for one pair of attributes, shared by all threads, each made when first asked for. Kept until
+ * the process ends: a run has few pairs. */
+enum { KEPT = 512 };
+
+typedef struct table {
+    sinusoid_attrs attrs;
+    struct table *next;
+    pthread_mutex_t making;
+    frequency f[KEPT];
+} table;
+
+/* The table of `a`; NULL when memory is short. */
+static table *table_of(sinusoid_attrs a) {
+    static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+    static table *first;
+    static _Thread_local table *last;
+    if (last != NULL && last->attrs.half == a.half && last->attrs.max_period == a.max_period) {
+        return last;
     }
-    if (cache.attrs.half != a.half || cache.attrs.max_period != a.max_period) {
-        memset(&cache, 0, sizeof cache);
-        cache.attrs = a;
+    (void)pthread_mutex_lock(&adding);
+    table *t = first;
+    while (t != NULL && (t->attrs.half != a.half || t->attrs.max_period != a.max_period)) {
+        t = t->next;
     }
-    if (!cache.f[k].known) {
-        cache.f[k] = frequency_make(a, k);
+    if (t == NULL && (t = calloc(1, sizeof *t)) != NULL) {
+        t->attrs = a;
+        t->next = first;
+        (void)pthread_mutex_init(&t->making, NULL);
+        first = t;
     }
-    return cache.f[k];
+    (void)pthread_mutex_unlock(&adding);
+    last = t;
+    return t;
+}
+
+/* freq[k]: a shared one, or `own`, made for the caller, who then clears its value. */
+static const frequency *frequency_of(sinusoid_attrs a, size_t k, frequency *own) {
+    table *t = k < KEPT ? table_of(a) : NULL;
+    if (t == NULL) {
+        frequency_make(a, k, own);
+        return own;
+    }
+    if (!atomic_load_explicit(&t->f[k].known, memory_order_acquire)) {
+        (void)pthread_mutex_lock(&t->making);
+        if (!atomic_load_explicit(&t->f[k].known, memory_order_relaxed)) {
+            frequency_make(a, k, &t->f[k]);
+            atomic_store_explicit(&t->f[k].known, true, memory_order_release);
+        }
+        (void)pthread_mutex_unlock(&t->making);
+    }
+    return &t->f[k];
 }
 
 /* sin(t*f) for t > 0, t*f < TINY, by the rule above; false when it does not decide. */
-static bool sine_tiny(double t, frequency f, uint32_t *bits) {
-    double ph = t * f.hi;
+static bool sine_tiny(double t, const frequency *f, uint32_t *bits) {
+    double ph = t * f->hi;
     if (ph < 0x1p-151) {
         *bits = 0;
         return true;
@@ -114,25 +148,24 @@ static bool sine_tiny(double t, frequency f, uint32_t *bits) {
     float below = (float)ph;
     uint32_t lower = assay_f32_bits(below) - ((double)below > ph);
     double middle = 0.5 * ((double)assay_f32_from_bits(lower) + (double)assay_f32_from_bits(lower + 1));
-    if (f.inverse != 0.0) {
-        *bits = lower + (fma(f.inverse, middle, -t) < 0.0);
+    if (f->inverse != 0.0) {
+        *bits = lower + (fma(f->inverse, middle, -t) < 0.0);
         return true;
     }
-    double pl = fma(t, f.hi, -ph) + t * f.lo;
+    double pl = fma(t, f->hi, -ph) + t * f->lo;
     double d = (ph - middle) + pl;
     *bits = lower + (d > 0.0);
     return fabs(d) > 0x1p-98 * ph;
 }
 
-static uint32_t by_mpfr(sinusoid_attrs a, float x, size_t channel) {
+static uint32_t by_mpfr(const frequency *f, float x, bool cosine) {
     mpfr_t value;
     mpfr_t t;
     mpfr_init2(value, BITS);
     mpfr_init2(t, 24);
-    frequency_mpfr(a, channel % a.half, value);
     (void)mpfr_set_flt(t, x, MPFR_RNDN);
-    (void)mpfr_mul(value, value, t, MPFR_RNDN);
-    (void)(channel < a.half ? mpfr_cos(value, value, MPFR_RNDN) : mpfr_sin(value, value, MPFR_RNDN));
+    (void)mpfr_mul(value, f->value, t, MPFR_RNDN);
+    (void)(cosine ? mpfr_cos(value, value, MPFR_RNDN) : mpfr_sin(value, value, MPFR_RNDN));
     uint32_t bits = assay_f32_bits(mpfr_get_flt(value, MPFR_RNDN));
     mpfr_clear(value);
     mpfr_clear(t);
@@ -141,24 +174,31 @@ static uint32_t by_mpfr(sinusoid_attrs a, float x, size_t channel) {
     return bits;
 }
 
-uint32_t sinusoid_exact(const assay_attrs *attrs, float x, size_t channel) {
-    sinusoid_attrs a = sinusoid_attrs_read(attrs);
+static uint32_t exact_of(const frequency *f, float x, bool cosine) {
     double t = fabs((double)x);
     uint32_t sign = assay_f32_bits(x) & 0x80000000U;
     uint32_t bits = 0;
-    if (t < TINY) { /* the frequency is at most 1 unless max_period is below 1 */
-        frequency f = frequency_of(a, channel % a.half);
-        if (t * f.hi < TINY) {
-            if (channel < a.half) {
-                return 0x3f800000U;
-            }
-            if (t == 0.0) {
-                return sign;
-            }
-            if (sine_tiny(t, f, &bits)) {
-                return sign | bits;
-            }
+    if (t * f->hi < TINY) {
+        if (cosine) {
+            return 0x3f800000U;
+        }
+        if (t == 0.0) {
+            return sign;
+        }
+        if (sine_tiny(t, f, &bits)) {
+            return sign | bits;
         }
     }
-    return by_mpfr(a, x, channel);
+    return by_mpfr(f, x, cosine);
+}
+
+uint32_t sinusoid_exact(const assay_attrs *attrs, float x, size_t channel) {
+    sinusoid_attrs a = sinusoid_attrs_read(attrs);
+    frequency own;
+    const frequency *f = frequency_of(a, channel % a.half, &own);
+    uint32_t bits = exact_of(f, x, channel < a.half);
+    if (f == &own) {
+        mpfr_clear(own.value);
+    }
+    return bits;
 }
