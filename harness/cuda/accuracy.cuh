@@ -10,9 +10,12 @@
  *     ceiling              no golden exceeds it in magnitude; finite in FP32
  *     struct unit          what a thread keeps for its four words
  *     open(j, channels)    the unit of words 2j, 2j+1 and the same two of the second half
+ *     flat(bits)           true when words 0 and 1 of every unit are `level` for the input of these bits
+ *     level                as an FP32 pattern
  *     four(unit, t, y)     their goldens for input t
+ *     two(unit, t, y)      y[2] and y[3] alone, where flat(bits)
  *     one(t, channel)      one golden
- *     falls(q)             true when word q of a unit never rises by more than 2^-50 along ascending t >= 0
+ *     falls(q)             true when word q of a unit never rises along ascending FP32 inputs t >= 0
  * Goldens are finite. */
 #ifndef ASSAY_CUDA_ACCURACY_CUH
 #define ASSAY_CUDA_ACCURACY_CUH
@@ -25,8 +28,9 @@
 #define TIE_HALF   (1ull << 28)
 #define TIE_WINDOW (1ull << 9)
 #define NONE       (~0ull)
-#define UNTIED     (0x1p-150 - 0x1p-168) /* an error below this means no near tie where the spacing is 2^-149 */
-#define LEAST      4.9406564584124654e-324 /* the least positive double */
+#define UNTIED                                                                                               \
+    (0x1p-150 - 0x1p-168) /* a rounding by less than this means no near tie where the spacing is 2^-149 */
+#define LEAST 4.9406564584124654e-324 /* the least positive double */
 
 typedef unsigned long long bits64;
 
@@ -99,12 +103,12 @@ __device__ static inline void accuracy_flush(accuracy_run &now, accuracy_shared 
     now.abs = 0.0;
 }
 
-/* Enters the binade of a rounding `r` of golden `y`. The least tolerance there follows from the least
- * magnitude that rounds into it. In the first two binades, where the low bits of a golden do not tell ties,
- * only errors below half an ulp take the fast way: those are none. The last binade has no fast way. */
+/* Enters the binade of a rounding `r`, whose element the caller measures in full: a golden that falls is
+ * below that one from here on. The least tolerance follows from the least magnitude that rounds into the
+ * binade. The last binade has no fast way. */
 __device__ static inline void accuracy_enter(accuracy_run &now, const accuracy_work &w,
                                              const accuracy_known &known, double ceiling, bool falls,
-                                             uint32_t r, double y) {
+                                             uint32_t r) {
     const uint32_t low = r & RUN_NONE;
     const unsigned e = low >> 23;
     const double least = __dmul_rn((double)__uint_as_float(low), 1.0 - 0x1p-24);
@@ -112,12 +116,11 @@ __device__ static inline void accuracy_enter(accuracy_run &now, const accuracy_w
     const double ulps = __dmul_rn(known.ulp, ulp_size(low));
     double cut = known.max_abs < ulps ? known.max_abs : ulps;
     cut = tolerance < cut ? tolerance : cut;
-    cut = low <= BINADE && cut > UNTIED ? UNTIED : cut;
     const int high = __double2hiint(cut);
     now.run.low = low;
     now.cut = cut > 0.0 && tolerance > 0.0 ? __int_as_float(high < 0x7f000000 ? high : 0x7f000000) : 0.0f;
     const uint32_t top = __float_as_uint(__double2float_rn(known.max_golden));
-    const bool free = known.max_golden >= ceiling || (falls && __dadd_rn(y, 0x1p-50) < known.max_golden);
+    const bool free = known.max_golden >= ceiling || falls;
     const uint32_t below = top > low ? top - low : 0;
     now.limit = e > 253 ? 0 : free || below > BINADE ? BINADE : below;
 }
@@ -128,9 +131,13 @@ __device__ static inline bool accuracy_fast(accuracy_run &now, accuracy_sums &su
     const double e = __dsub_rn((double)__uint_as_float(got), y);
     const uint32_t s = got - r - (uint32_t)now.run.base;
     const uint32_t from_tie = ((uint32_t)__double2loint(y) << 3) - (uint32_t)((TIE_HALF - TIE_WINDOW) << 3);
-    const bool mine = (s < RUN_BINS) & (r - now.run.low < now.limit) &
-                      ((from_tie > (uint32_t)(TIE_WINDOW << 4)) | (now.run.low <= BINADE)) &
-                      (fabsf(__int_as_float(__double2hiint(e))) < now.cut);
+    bool mine =
+        (s < RUN_BINS) & (r - now.run.low < now.limit) & (fabsf(__int_as_float(__double2hiint(e))) < now.cut);
+    if (now.run.low <= BINADE) { /* where the low bits of a golden do not tell */
+        mine &= fabs(__dsub_rn(y, (double)__uint_as_float(r))) < UNTIED;
+    } else {
+        mine &= from_tie > (uint32_t)(TIE_WINDOW << 4);
+    }
     if (mine) {
         now.run.counts += 1u << (RUN_BITS * s);
         now.abs = __dadd_rn(now.abs, fabs(e));
@@ -266,7 +273,7 @@ __device__ static inline void accuracy_word(accuracy_run &now, accuracy_sums &su
     }
     if ((r & RUN_NONE) != now.run.low) {
         accuracy_flush(now, shared, tally);
-        accuracy_enter(now, w, shared->known, ceiling, falls, r, y);
+        accuracy_enter(now, w, shared->known, ceiling, falls, r);
     }
     accuracy_measure(now, sum, w, shared, tally, got, r, y, index);
 }

@@ -18,6 +18,18 @@ __device__ static inline void step_load(uint2 (&words)[ACCURACY_AHEAD][2], const
     }
 }
 
+/* Counts `n` words that are the golden's level without an error. */
+__device__ static inline void accuracy_level(unsigned n, uint32_t level, accuracy_sums &sum,
+                                             accuracy_shared *shared, unsigned *tally) {
+    const double y = (double)__uint_as_float(level);
+    if (n != 0) {
+        atomicAdd(&tally[tally_cell(level, 0)], n);
+        keep_max(&shared->max_golden, y);
+        sum.y = __fma_rn((double)n, y, sum.y);
+        sum.yy = __fma_rn((double)n, __dmul_rn(y, y), sum.yy);
+    }
+}
+
 template <class Golden>
 __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden, accuracy_work w) {
     extern __shared__ unsigned tally[];
@@ -36,7 +48,9 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
     accuracy_run run[4] = {ACCURACY_RUN_START, ACCURACY_RUN_START, ACCURACY_RUN_START, ACCURACY_RUN_START};
     uint2 ahead[ACCURACY_AHEAD][2];
     unsigned since = 0;
+    unsigned level = 0; /* words that are the level, as they should be */
     accuracy_open(&shared, tally, w);
+    const bool known = shared.known.max_golden >= (double)__uint_as_float(Golden::level);
     uint64_t r0 = idle ? end : first + sub;
     step_load(ahead, at, r0, at_once, end, units);
 #pragma unroll 1
@@ -53,10 +67,19 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
         for (unsigned i = 0; i < ACCURACY_AHEAD; i++) {
             const uint64_t r = r0 + (uint64_t)i * at_once;
             if (r < end) {
+                const uint32_t bits = w.first_bits + (uint32_t)r;
                 double y[4];
-                golden.four(unit, (double)__uint_as_float(w.first_bits + (uint32_t)r), y);
-                rare |= accuracy_fast(run[0], sum, words[i][0].x, y[0]) ? 0 : 1u << (4 * i);
-                rare |= accuracy_fast(run[1], sum, words[i][0].y, y[1]) ? 0 : 2u << (4 * i);
+                if (golden.flat(bits) && known) {
+                    const bool x = words[i][0].x == Golden::level;
+                    const bool z = words[i][0].y == Golden::level;
+                    golden.two(unit, (double)__uint_as_float(bits), y);
+                    level += x + z;
+                    rare |= (x ? 0 : 1u << (4 * i)) | (z ? 0 : 2u << (4 * i));
+                } else {
+                    golden.four(unit, (double)__uint_as_float(bits), y);
+                    rare |= accuracy_fast(run[0], sum, words[i][0].x, y[0]) ? 0 : 1u << (4 * i);
+                    rare |= accuracy_fast(run[1], sum, words[i][0].y, y[1]) ? 0 : 2u << (4 * i);
+                }
                 rare |= accuracy_fast(run[2], sum, words[i][1].x, y[2]) ? 0 : 4u << (4 * i);
                 rare |= accuracy_fast(run[3], sum, words[i][1].y, y[3]) ? 0 : 8u << (4 * i);
             }
@@ -92,6 +115,7 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
     for (unsigned k = 0; k < 4; k++) {
         accuracy_flush(run[k], &shared, tally);
     }
+    accuracy_level(level, Golden::level, sum, &shared, tally);
     accuracy_close(&shared, tally, sum, w);
 }
 

@@ -158,6 +158,64 @@ static void roofs(check *c) {
     }
 }
 
+/* What a segment of a sweep costs beside its judgment. */
+static void overheads(check *c) {
+    static const char *const names[] = {"inputs",       "inputs intact", "marks",        "marks gone",
+                                        "a guard zone", "damage to it",  "64 rows again"};
+    char *at = c->arena[0].address;
+    for (int k = 0; k < 7; k++) {
+        assay_error error;
+        double best = 1e30;
+        for (int i = 0; i < TIMES; i++) {
+            static assay_ulp_histogram cells;
+            const uint64_t before = c->plugin->spent_ns(c->device);
+            uint64_t count = 0;
+            uint64_t first = 0;
+            bool yes = false;
+            assay_tile tile = {{0, 0}};
+            assay_accuracy accuracy = {.histogram = &cells, .tolerance = {1e-5, 1e-5}, .settle = settle};
+            const assay_device_judgment what = {.got = at,
+                                                .rows = 64,
+                                                .channels = CHANNELS,
+                                                .tiles = &tile,
+                                                .accuracy = &accuracy,
+                                                .op = OP,
+                                                .attrs = &width,
+                                                .attr_count = 1};
+            const assay_device_plugin *p = c->plugin;
+            assay_code code = ASSAY_CODE_OK;
+            switch (k) {
+            case 0:
+                code = p->iota(c->device, at + BYTES, ROWS, 1, &error);
+                break;
+            case 1:
+                code = p->iota_intact(c->device, at + BYTES, ROWS, 1, &yes, &error);
+                break;
+            case 2:
+                code = p->mark(c->device, at, ROWS, CHANNELS, 1, 2, &error);
+                break;
+            case 3:
+                code = p->marks_gone(c->device, at, ROWS, CHANNELS, 1, 2, &yes, &error);
+                break;
+            case 4:
+                code = p->fill(c->device, at, 65536, 1, 0, &error);
+                break;
+            case 5:
+                code = p->damage(c->device, at, 65536, 1, 0, &count, &first, &error);
+                break;
+            default:
+                code = p->judge(c->device, &what, &error);
+            }
+            if (!check_code(c, code, &error, names[k])) {
+                return;
+            }
+            const double ns = (double)(p->spent_ns(c->device) - before);
+            best = ns < best ? ns : best;
+        }
+        (void)printf("%-28s %9.1f us\n", names[k], best * 1e-3);
+    }
+}
+
 void check_bench(check *c, const char *candidate) {
     static const mode modes[] = {{"digest", true, false, false},          {"parity", false, true, false},
                                  {"parity, digest", true, true, false},   {"accuracy", false, false, true},
@@ -166,6 +224,7 @@ void check_bench(check *c, const char *candidate) {
                                       0x30000000u,        0x08000000u, 0x00000000u};
     const assay_entry forward = forward_of(candidate);
     roofs(c);
+    overheads(c);
     for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
         (void)printf("rows from 0x%08x\n", firsts[f]);
         if (!make_words(c, forward, 0, firsts[f]) || !make_words(c, forward, 1, firsts[f])) {

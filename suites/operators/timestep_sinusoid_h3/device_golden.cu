@@ -31,6 +31,8 @@ extern "C" {
 #define S9  (-1.0 / 121645100408832000.0)
 #define S10 (1.0 / 51090942171709440000.0)
 
+#define FLAT_BELOW 0x31800000u /* 2^-28 */
+
 /* cos(a) and sin(a), |a| <= 1. The cosine is at most 1: z >= 0 and c < 0, and rounding is monotonic. */
 __device__ static inline void sinusoid_pair(double a, double *cosine, double *sine) {
     const double z = __dmul_rn(a, a);
@@ -59,8 +61,10 @@ __device__ static inline void sinusoid_pair(double a, double *cosine, double *si
 struct sinusoid_device {
     const double *freq; /* device memory */
     uint64_t half;
+    uint32_t flat_below;
 
     static constexpr double ceiling = 1.0;
+    static constexpr uint32_t level = 0x3f800000u;
 
     struct unit {
         double freq[2];
@@ -70,15 +74,18 @@ struct sinusoid_device {
         return {{freq[2 * j], freq[2 * j + 1]}};
     }
 
-    /* Below 2^-28 the polynomials round to 1 and to the angle itself (z < 2^-56); a warp takes one way, as
-     * its inputs are neighbours. */
+    /* Angles below 2^-28: the polynomials round to 1 and to the angle itself (z < 2^-56). A warp takes one
+     * way, as its inputs are neighbours. */
+    __device__ bool flat(uint32_t bits) const {
+        return bits < flat_below;
+    }
+
+    __device__ static void two(const unit &u, double t, double y[4]) {
+        y[2] = __dmul_rn(t, u.freq[0]);
+        y[3] = __dmul_rn(t, u.freq[1]);
+    }
+
     __device__ static void four(const unit &u, double t, double y[4]) {
-        if (t < 0x1p-28) {
-            y[0] = y[1] = 1.0;
-            y[2] = __dmul_rn(t, u.freq[0]);
-            y[3] = __dmul_rn(t, u.freq[1]);
-            return;
-        }
         sinusoid_pair(__dmul_rn(t, u.freq[0]), &y[0], &y[2]);
         sinusoid_pair(__dmul_rn(t, u.freq[1]), &y[1], &y[3]);
     }
@@ -90,7 +97,9 @@ struct sinusoid_device {
         return channel < half ? cosine : sine;
     }
 
-    /* Cosines fall along t; the polynomial is less than two units in the last place off. */
+    /* Cosines: from one FP32 input to the next, z grows by a factor of 1 + 2^-23 and more, and 1 - cos(a) by
+     * at least 0.9 of that, as |a| <= 1; the rounding errors of z * c are below 2^-50 of it. So the exact z *
+     * c falls, and fma(z, c, 1), one rounding of 1 + z * c, never rises. */
     __device__ static bool falls(unsigned q) {
         return q < 2;
     }
@@ -128,7 +137,7 @@ static assay_code sinusoid_measure(assay_device *d, const assay_device_judgment 
                           what->op, what->first_bits);
     }
     CODE_TRY(assay_cuda_constants(d, freq.data(), freq.size() * sizeof(double), error));
-    const sinusoid_device golden = {(const double *)d->constants.at, a.half};
+    const sinusoid_device golden = {(const double *)d->constants.at, a.half, largest <= 1.0 ? FLAT_BELOW : 0};
     return assay_cuda_accuracy(d, what, accuracy_kernels<sinusoid_device>, &golden, error);
 }
 
