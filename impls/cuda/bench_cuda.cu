@@ -83,17 +83,25 @@ static cuda_work work_of(float *t, float *out, int64_t rows) {
 }
 
 static std::vector<cuda_tuning> all_tunings(bool large) {
-    std::vector<cuda_tuning> list = {{0, 0, 0, 0, 0}};
+    std::vector<cuda_tuning> list = {{0, 0, 0, 0, 0, 0, 0}};
+    for (int few : {1, 2, 4, 8}) {
+        if (!large) {
+            list.push_back({1, 0, few * 4, 1, 1, 1, few});
+        }
+    }
+    for (int warps : {1, 2, 4, 8, 16}) {
+        list.push_back({1, 0, warps, 1, 1, 1, 0});
+    }
     for (int rows : {1, 2, 4, 8}) {
         for (int warps : {1, 2, 4, 8, 16}) {
             for (int plain : {0, 1}) {
                 if (!large || rows == 1) {
-                    list.push_back({rows, 0, warps, plain, 1});
+                    list.push_back({rows, 0, warps, plain, 1, 0, 0});
                     continue;
                 }
-                list.push_back({rows, 0, warps, plain, 1});
+                list.push_back({rows, 0, warps, plain, 1, 0, 0});
                 for (int blocks : {2, 4, 8, 16}) {
-                    list.push_back({rows, blocks, warps, plain, 0});
+                    list.push_back({rows, blocks, warps, plain, 0, 0, 0});
                 }
             }
         }
@@ -104,8 +112,14 @@ static std::vector<cuda_tuning> all_tunings(bool large) {
 static std::string text(const cuda_tuning &t) {
     char line[128];
     (void)snprintf(line, sizeof line, "%d rows a thread, %d warps a block, %s, %s", t.rows_per_thread,
-                   t.warps, t.plain_stores ? "ordinary stores" : "streaming stores",
+                   t.warps,
+                   t.early          ? "an early start"
+                   : t.plain_stores ? "ordinary stores"
+                                    : "streaming stores",
                    t.all_blocks ? "all blocks" : (std::to_string(t.blocks_per_sm) + " blocks a SM").c_str());
+    if (t.few != 0) {
+        (void)snprintf(line, sizeof line, "a pair a thread, %d rows a block", t.few);
+    }
     return t.warps == 0 ? "automatic" : line;
 }
 
@@ -150,7 +164,7 @@ int main(int argc, char **argv) {
     bool good = true;
     const double floor_us = in_graph([] { empty_kernel<<<1, 32, 0, stream>>>(); });
     printf("empty kernel in a graph %.3f us\n", floor_us);
-    for (int64_t rows : {1, 4, 64, 256, 1024, 4096}) {
+    for (int64_t rows : {1, 4, 64, 256, 1024, 4096, 8192, 16384, 65536}) {
         char what[96];
         const cuda_work w = work_of(t, out, rows);
         if (tuning) {

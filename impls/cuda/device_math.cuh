@@ -58,13 +58,18 @@ __device__ static __noinline__ float2 sincos_far(float a) {
 }
 
 __device__ static inline float load(const float *t) {
-    return __ldg(t);
+    return *t;
 }
 __device__ static inline float load(const __nv_bfloat16 *t) {
     return __bfloat162float(*t);
 }
 __device__ static inline float load(const __half *t) {
     return __half2float(*t);
+}
+/* From L2: another kernel may have written there while this one ran already. */
+template <typename T> __device__ static inline float load_written(const T *t) {
+    const T value = __ldcg(t);
+    return load(&value);
 }
 __device__ static inline void store(float *to, float x) {
     *to = x;

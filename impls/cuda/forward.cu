@@ -9,8 +9,10 @@
 #error "ASSAY_EXACT_MATH is not defined: the compiler options were not found to be exact"
 #endif
 
+#include <atomic>
+
 #define MAX_GRID 2147483647LL
-#define FEW_ROWS 256
+#define FEW_ROWS (1 << 20)
 #define FEW_HALF (1 << 20)
 
 /* The four channels of one row. `largest` bounds their frequencies, so that one product bounds the arguments:
@@ -49,6 +51,20 @@ __device__ static inline void row4(float t, const float f[4], float largest, flo
     *sine = make_float4(s[0], s[1], s[2], s[3]);
 }
 
+/* A kernel of few rows starts while its predecessor on the stream still runs: it computes its frequencies,
+ * which depend on no memory, and waits for the predecessor's results before it touches any. Both are no-ops
+ * in a kernel that was launched the ordinary way. Code for sm_80 has neither, see launch_early. */
+__device__ static inline void release_successor() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ static inline void wait_for_predecessor() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* How rows leave the chip: 0 streaming, 1 ordinary. */
 template <int STORE> __device__ static inline void put(float *to, float4 v) {
     if (STORE == 0) {
@@ -58,19 +74,25 @@ template <int STORE> __device__ static inline void put(float *to, float4 v) {
     }
 }
 
-template <typename T, int ROWS, int STORE>
-__global__ void forward_vector(const T *__restrict__ timestep, int64_t stride, int64_t rows, int half,
-                               float c, float inv, float *__restrict__ out, int64_t row_stride) {
+template <typename T, int ROWS, int STORE, bool EARLY_START>
+__global__ void forward_vector(const T *timestep, int64_t stride, int64_t rows, int half, float c, float inv,
+                               float *__restrict__ out, int64_t row_stride) {
     const int k = 4 * (int)(blockIdx.y * blockDim.x + threadIdx.x);
     if (k >= half) {
         return;
     }
     float f[4];
     float largest = 0.0f;
+    if (EARLY_START) {
+        release_successor();
+    }
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         f[i] = frequency(k + i, c, inv);
         largest = fmaxf(largest, f[i]);
+    }
+    if (EARLY_START) {
+        wait_for_predecessor();
     }
     const int64_t step = (int64_t)gridDim.x * blockDim.y;
     float *const cosines = out + k;
@@ -80,7 +102,8 @@ __global__ void forward_vector(const T *__restrict__ timestep, int64_t stride, i
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             const int64_t row = r + i * step;
-            t[i] = row < rows ? load(timestep + row * stride) : 0.0f;
+            const T *const at = timestep + row * stride;
+            t[i] = row >= rows ? 0.0f : EARLY_START ? load_written(at) : load(at);
         }
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
@@ -111,17 +134,20 @@ __global__ void forward_scalar(const T *__restrict__ timestep, int64_t stride, i
 }
 
 #ifdef ASSAY_EXACT_MATH
-/* One pair per thread, one row per block of the grid: for few rows, where a call is little more than a
- * launch. */
+/* One pair per thread: for few rows, where a call is little more than a launch. */
 template <typename T>
-__global__ void forward_few(const T *__restrict__ timestep, int64_t stride, int half, float c, float inv,
+__global__ void forward_few(const T *timestep, int64_t stride, int rows, int half, float c, float inv,
                             float *__restrict__ out, int64_t row_stride) {
     const int k = (int)(blockIdx.y * blockDim.x + threadIdx.x);
-    if (k >= half) {
+    const int row = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    release_successor();
+    const float f = frequency(k, c, inv);
+    wait_for_predecessor();
+    if (k >= half || row >= rows) {
         return;
     }
-    const float a = __fmul_rn(load(timestep + blockIdx.x * stride), frequency(k, c, inv));
-    float *const at = out + blockIdx.x * row_stride + k;
+    const float a = __fmul_rn(load_written(timestep + row * stride), f);
+    float *const at = out + row * row_stride + k;
     float sine;
     float cosine;
     if (fabsf(a) < CUDA_FAR) {
@@ -134,61 +160,90 @@ __global__ void forward_few(const T *__restrict__ timestep, int64_t stride, int 
     at[0] = cosine;
     at[half] = sine;
 }
+#endif
 
-template <typename T> static cudaError_t launch_few(const cuda_work &w) {
+/* What the kernels need to know of the current device, asked once. */
+struct device_facts {
+    int multiprocessors;
+    bool early; /* the kernels that run here have the instructions of an early start */
+};
+
+static device_facts facts() {
+    static std::atomic<int> known[64]; /* 2 * multiprocessors + early, 0 until asked */
+    int device = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || device < 0 || device >= 64) {
+        return {1, false};
+    }
+    if (known[device] == 0) {
+        int driver = 0;
+        int multiprocessors = 0;
+        cudaFuncAttributes attributes = {};
+        (void)cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+        /* Before 12.4 a graph could not hold such a launch. */
+        const bool early =
+            cudaFuncGetAttributes(&attributes, forward_vector<float, 1, 1, true>) == cudaSuccess &&
+            attributes.ptxVersion >= 90 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12040;
+        known[device] = 2 * (multiprocessors > 0 ? multiprocessors : 1) + early;
+    }
+    return {known[device] / 2, known[device] % 2 != 0};
+}
+
+template <typename... P, typename... A>
+static cudaError_t launch_early(void (*kernel)(P...), dim3 grid, dim3 block, cudaStream_t stream, A... args) {
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = facts().early ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, (P)args...);
+}
+
+#ifdef ASSAY_EXACT_MATH
+template <typename T> static cudaError_t launch_few(const cuda_work &w, int rows_a_block) {
     const unsigned threads = w.half > 96 ? 128 : w.half > 32 ? 64 : 32;
-    const dim3 grid((unsigned)w.rows, (unsigned)((w.half + threads - 1) / threads));
-    forward_few<<<grid, threads, 0, w.stream>>>((const T *)w.timestep.data, w.timestep.row_stride,
-                                                (int)w.half, w.c, w.inv, (float *)w.out.data,
-                                                w.out.row_stride);
-    return cudaGetLastError();
+    const dim3 block(threads, (unsigned)rows_a_block);
+    const dim3 grid((unsigned)((w.rows + rows_a_block - 1) / rows_a_block),
+                    (unsigned)((w.half + threads - 1) / threads));
+    return launch_early(forward_few<T>, grid, block, w.stream, (const T *)w.timestep.data,
+                        w.timestep.row_stride, (int)w.rows, (int)w.half, w.c, w.inv, (float *)w.out.data,
+                        w.out.row_stride);
 }
 #endif
 
-static int multiprocessors() {
-    static int known[64];
-    int device = 0;
-    if (cudaGetDevice(&device) != cudaSuccess || device < 0 || device >= 64) {
-        return 1;
-    }
-    if (known[device] == 0) {
-        int n = 0;
-        (void)cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device);
-        known[device] = n > 0 ? n : 1;
-    }
-    return known[device];
-}
-
 template <typename T, int STORE>
-static void launch_rows(const cuda_work &w, int per_thread, dim3 grid, dim3 block) {
-    const auto kernel = per_thread == 1   ? forward_vector<T, 1, STORE>
-                        : per_thread == 2 ? forward_vector<T, 2, STORE>
-                        : per_thread == 8 ? forward_vector<T, 8, STORE>
-                                          : forward_vector<T, 4, STORE>;
+static cudaError_t launch_rows(const cuda_work &w, int per_thread, dim3 grid, dim3 block) {
+    const auto kernel = per_thread == 1   ? forward_vector<T, 1, STORE, false>
+                        : per_thread == 2 ? forward_vector<T, 2, STORE, false>
+                        : per_thread == 8 ? forward_vector<T, 8, STORE, false>
+                                          : forward_vector<T, 4, STORE, false>;
     kernel<<<grid, block, 0, w.stream>>>((const T *)w.timestep.data, w.timestep.row_stride, w.rows,
                                          (int)w.half, w.c, w.inv, (float *)w.out.data, w.out.row_stride);
+    return cudaGetLastError();
 }
 
-/* The fastest of bench_cuda --tune on an H200. Few rows stay in the cache, so they are stored there. */
-static cuda_tuning choose(int64_t rows, const cuda_tuning *wanted) {
-    if (wanted != nullptr && wanted->warps != 0) {
-        return *wanted;
-    }
-    return rows <= 1024    ? cuda_tuning{1, 0, 4, 1, 1}
-           : rows <= 16384 ? cuda_tuning{4, 0, 4, 1, 1}
-                           : cuda_tuning{4, 0, 1, 0, 1};
+/* The fastest of bench_cuda --tune on an H200. Few rows stay in the cache, so they are stored there. With
+ * many, an early start is for nothing and its wait in the way. */
+static cuda_tuning choose(int64_t rows) {
+    return rows <= 128     ? cuda_tuning{1, 0, 4, 1, 1, 1, 1}
+           : rows <= 512   ? cuda_tuning{1, 0, 8, 1, 1, 1, 2}
+           : rows <= 2048  ? cuda_tuning{1, 0, 16, 1, 1, 1, 4}
+           : rows <= 16384 ? cuda_tuning{1, 0, 8, 1, 1, 1, 0}
+                           : cuda_tuning{4, 0, 1, 0, 1, 0, 0};
 }
 
-template <typename T> static cudaError_t launch_vector(const cuda_work &w, const cuda_tuning *wanted) {
+template <typename T> static cudaError_t launch_vector(const cuda_work &w, cuda_tuning choice) {
     const int64_t groups = w.half / 4;
     unsigned x = 1;
     while (x < 32 && x < groups) {
         x *= 2;
     }
-    const cuda_tuning choice = choose(w.rows, wanted);
     const dim3 block(x, (unsigned)(choice.warps * 32) / x);
     const unsigned y = (unsigned)((groups + x - 1) / x);
-    const int64_t most = ((int64_t)multiprocessors() * choice.blocks_per_sm + y - 1) / y;
+    const int64_t most = ((int64_t)facts().multiprocessors * choice.blocks_per_sm + y - 1) / y;
     const int64_t a_block = (int64_t)block.y * choice.rows_per_thread;
     int64_t x_blocks = (w.rows + a_block - 1) / a_block;
     if (choice.all_blocks == 0 && x_blocks > most) {
@@ -196,27 +251,29 @@ template <typename T> static cudaError_t launch_vector(const cuda_work &w, const
     }
     x_blocks = x_blocks > MAX_GRID ? MAX_GRID : x_blocks;
     const dim3 grid((unsigned)x_blocks, y);
-    if (choice.plain_stores != 0) {
-        launch_rows<T, 1>(w, choice.rows_per_thread, grid, block);
-    } else {
-        launch_rows<T, 0>(w, choice.rows_per_thread, grid, block);
+    if (choice.early != 0) {
+        return launch_early(forward_vector<T, 1, 1, true>, grid, block, w.stream, (const T *)w.timestep.data,
+                            w.timestep.row_stride, w.rows, (int)w.half, w.c, w.inv, (float *)w.out.data,
+                            w.out.row_stride);
     }
-    return cudaGetLastError();
+    return choice.plain_stores != 0 ? launch_rows<T, 1>(w, choice.rows_per_thread, grid, block)
+                                    : launch_rows<T, 0>(w, choice.rows_per_thread, grid, block);
 }
 
 template <typename T> static cudaError_t launch(const cuda_work &w, const cuda_tuning *wanted) {
+    const cuda_tuning choice = wanted != nullptr && wanted->warps != 0 ? *wanted : choose(w.rows);
 #ifdef ASSAY_EXACT_MATH
-    if (wanted == nullptr && w.rows <= FEW_ROWS && w.half <= FEW_HALF) {
-        return launch_few<T>(w);
+    if (choice.few != 0 && w.rows <= FEW_ROWS && w.half <= FEW_HALF) {
+        return launch_few<T>(w, choice.few);
     }
 #endif
     const bool aligned = (uintptr_t)w.out.data % 16 == 0 && w.half % 4 == 0 && w.out.row_stride % 4 == 0 &&
                          w.half / 4 <= 32 * 65535LL;
     if (aligned) {
-        return launch_vector<T>(w, wanted);
+        return launch_vector<T>(w, choice);
     }
     int64_t blocks = (w.rows * w.half + 255) / 256;
-    const int64_t most = (int64_t)multiprocessors() * 64;
+    const int64_t most = (int64_t)facts().multiprocessors * 64;
     forward_scalar<T><<<(unsigned)(blocks > most ? most : blocks), 256, 0, w.stream>>>(
         (const T *)w.timestep.data, w.timestep.row_stride, w.rows, w.half, w.c, w.inv, (float *)w.out.data,
         w.out.row_stride);
@@ -238,7 +295,7 @@ cudaError_t cuda_forward(const cuda_work *work, const cuda_tuning *tuning) {
 
 cudaError_t cuda_code_object(int *binary, int *ptx) {
     cudaFuncAttributes attributes;
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, forward_vector<float, 4, 0>);
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, forward_vector<float, 4, 0, false>);
     if (status == cudaSuccess) {
         *binary = attributes.binaryVersion;
         *ptx = attributes.ptxVersion;

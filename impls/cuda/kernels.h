@@ -30,13 +30,15 @@ typedef struct cuda_work {
     cudaStream_t stream;
 } cuda_work;
 
-/* Tuning of the forward kernel for many rows; warps 0 chooses by size. For benchmarks. */
+/* Tuning of the forward kernel; warps 0 chooses by size. For benchmarks. */
 typedef struct cuda_tuning {
     int rows_per_thread;
     int blocks_per_sm;
     int warps;        /* per block */
     int plain_stores; /* instead of streaming ones */
     int all_blocks;   /* a block for every rows_per_thread rows of its threads, instead of a resident grid */
+    int early;        /* the kernel that starts early; it has one row per thread and ordinary stores */
+    int few;          /* the kernel for few rows with so many rows a block, instead of all above */
 } cuda_tuning;
 
 /* Each queues its kernels on work.stream and returns what the launch said. */
