@@ -33,6 +33,13 @@ static accuracy_places lay_out(const accuracy_work *w) {
     return p;
 }
 
+/* Rows of a block. */
+static unsigned block_rows(uint64_t rows, uint64_t channels) {
+    const uint64_t share = (rows + ACCURACY_BLOCKS - 1) / ACCURACY_BLOCKS;
+    const uint64_t most = std::min<uint64_t>(ACCURACY_ROWS, ACCURACY_ELEMENTS / channels);
+    return (unsigned)std::min<uint64_t>(std::max<uint64_t>(share, 16), most);
+}
+
 static accuracy_work work_of(assay_device *d, const assay_device_judgment *what) {
     accuracy_work w = {};
     const uint64_t share = what->rows / SURVEY_BLOCKS;
@@ -44,7 +51,8 @@ static accuracy_work work_of(assay_device *d, const assay_device_judgment *what)
     w.rtol = what->accuracy->tolerance.rtol;
     w.survey_rows = share < 1 ? 1 : share > SURVEY_ROWS ? SURVEY_ROWS : (unsigned)share;
     w.survey = what->rows < SURVEY_BLOCKS ? (unsigned)what->rows : SURVEY_BLOCKS;
-    w.blocks = (unsigned)((what->rows + JUDGE_ROWS - 1) / JUDGE_ROWS);
+    w.block_rows = block_rows(what->rows, what->channels);
+    w.blocks = (unsigned)((what->rows + w.block_rows - 1) / w.block_rows);
     w.tie_room = d->tie_room;
     return w;
 }

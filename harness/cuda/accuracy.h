@@ -50,11 +50,17 @@ struct accuracy_work {
     unsigned survey, survey_rows; /* blocks of the survey, and rows of each */
     accuracy_out *out;
     double *sums; /* SUMS for each block */
-    unsigned blocks;
+    unsigned blocks, block_rows;
     accuracy_entry *worst; /* ASSAY_WORST for each block */
     accuracy_entry *ties;
     unsigned long long tie_room;
 };
+
+/* Blocks of a large call: four times what the 132 multiprocessors of an H200 hold at once. The same on every
+ * GPU, since sums depend on it. A block's counters have 32 bits. */
+#define ACCURACY_BLOCKS   1056u
+#define ACCURACY_ROWS     4096u
+#define ACCURACY_ELEMENTS ((uint64_t)1 << 31) /* of a block, at most */
 
 #define SURVEY_BLOCKS 256u
 #define SURVEY_ROWS   16u /* of a block, at most */

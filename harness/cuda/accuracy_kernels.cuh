@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(JUDGE_THREADS, 2) accuracy_units(Golden golden
     const unsigned at_once = JUDGE_THREADS / units;
     const unsigned sub = threadIdx.x / units;
     const unsigned j = threadIdx.x - sub * units;
-    const uint64_t first = (uint64_t)blockIdx.x * JUDGE_ROWS;
-    const uint64_t end = first + JUDGE_ROWS < w.rows ? first + JUDGE_ROWS : w.rows;
+    const uint64_t first = (uint64_t)blockIdx.x * w.block_rows;
+    const uint64_t end = first + w.block_rows < w.rows ? first + w.block_rows : w.rows;
     const uint64_t step = (uint64_t)ACCURACY_AHEAD * at_once;
     const uint2 *const at = (const uint2 *)w.got + j;
     const bool idle = sub >= at_once;
@@ -124,8 +124,8 @@ template <class Golden>
 __global__ void __launch_bounds__(JUDGE_THREADS) accuracy_any(Golden golden, accuracy_work w) {
     extern __shared__ unsigned tally[];
     __shared__ accuracy_shared shared;
-    const uint64_t first = (uint64_t)blockIdx.x * JUDGE_ROWS * w.channels;
-    const uint64_t last = first + (uint64_t)JUDGE_ROWS * w.channels;
+    const uint64_t first = (uint64_t)blockIdx.x * w.block_rows * w.channels;
+    const uint64_t last = first + (uint64_t)w.block_rows * w.channels;
     const uint64_t end = last < w.rows * w.channels ? last : w.rows * w.channels;
     accuracy_sums sum = {0.0, 0.0, 0.0, 0.0, 0.0};
     accuracy_run run = ACCURACY_RUN_START;

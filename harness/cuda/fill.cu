@@ -1,6 +1,8 @@
 /* fill.cu - patterns, inputs and marks in device memory, and whether they are still there. */
 #include "cuda_private.h"
 
+#include <cstring>
+
 #define BLOCKS 1024
 
 /* The pattern as it stands at an address whose byte 0 has this phase. */
@@ -113,8 +115,11 @@ static assay_code counters(assay_device *d, unsigned long long **c, assay_error 
 
 static assay_code read_counters(assay_device *d, const unsigned long long *c, unsigned long long out[2],
                                 const char *what, assay_error *error) {
-    CUDA_TRY(cudaMemcpyAsync(out, c, 16, cudaMemcpyDeviceToHost, d->stream), what);
-    return assay_cuda_end(d, what, error);
+    CODE_TRY(assay_cuda_results(d, 16, error)); /* pinned: a copy to other memory holds the stream up */
+    CUDA_TRY(cudaMemcpyAsync(d->results.at, c, 16, cudaMemcpyDeviceToHost, d->stream), what);
+    CODE_TRY(assay_cuda_end(d, what, error));
+    memcpy(out, d->results.at, 16);
+    return ASSAY_CODE_OK;
 }
 
 assay_code assay_cuda_fill(assay_device *d, void *address, size_t bytes, uint32_t pattern, size_t phase,

@@ -83,54 +83,36 @@ static cuda_work work_of(float *t, float *out, int64_t rows) {
 }
 
 static std::vector<cuda_tuning> all_tunings(bool large) {
-    std::vector<cuda_tuning> list = {{0, 0, 0, 0, 0, 0, 0}};
-    for (int few : {1, 2, 4, 8}) {
+    std::vector<cuda_tuning> list = {{CUDA_WAY_CHOSEN, 0, 0}};
+    for (int rows : {1, 2, 4, 8}) {
         if (!large) {
-            list.push_back({1, 0, few * 4, 1, 1, 1, few});
+            list.push_back({CUDA_WAY_PAIR, rows, 0});
         }
     }
     for (int warps : {1, 2, 4, 8, 16}) {
-        list.push_back({1, 0, warps, 1, 1, 1, 0});
-    }
-    for (int rows : {1, 2, 4, 8}) {
-        for (int warps : {1, 2, 4, 8, 16}) {
-            for (int plain : {0, 1}) {
-                if (!large || rows == 1) {
-                    list.push_back({rows, 0, warps, plain, 1, 0, 0});
-                    continue;
-                }
-                list.push_back({rows, 0, warps, plain, 1, 0, 0});
-                for (int blocks : {2, 4, 8, 16}) {
-                    list.push_back({rows, blocks, warps, plain, 0, 0, 0});
-                }
-            }
+        list.push_back({CUDA_WAY_EARLY, 1, warps});
+        for (int rows : {2, 4, 8}) {
+            list.push_back({CUDA_WAY_MANY, rows, warps});
         }
     }
     return list;
 }
 
 static std::string text(const cuda_tuning &t) {
+    static const char *const ways[] = {"chosen", "a pair a thread", "an early start", "streaming"};
     char line[128];
-    (void)snprintf(line, sizeof line, "%d rows a thread, %d warps a block, %s, %s", t.rows_per_thread,
-                   t.warps,
-                   t.early          ? "an early start"
-                   : t.plain_stores ? "ordinary stores"
-                                    : "streaming stores",
-                   t.all_blocks ? "all blocks" : (std::to_string(t.blocks_per_sm) + " blocks a SM").c_str());
-    if (t.few != 0) {
-        (void)snprintf(line, sizeof line, "a pair a thread, %d rows a block", t.few);
-    }
-    return t.warps == 0 ? "automatic" : line;
+    (void)snprintf(line, sizeof line, "%s, %d rows, %d warps a block", ways[t.way], t.rows, t.warps);
+    return line;
 }
 
 template <class F> static void tune(const char *what, bool large, F measure) {
     std::vector<std::pair<double, std::string>> found;
     for (const cuda_tuning &t : all_tunings(large)) {
-        found.push_back({measure(t.warps == 0 ? nullptr : &t), text(t)});
+        found.push_back({measure(&t), text(t)});
     }
-    const auto automatic = found[0];
+    const auto chosen = found[0];
     std::sort(found.begin(), found.end());
-    printf("%s: automatic %.3f us\n", what, automatic.first);
+    printf("%s: chosen %.3f us\n", what, chosen.first);
     for (size_t i = 0; i < 6; i++) {
         printf("    %.3f us  %s\n", found[i].first, found[i].second.c_str());
     }

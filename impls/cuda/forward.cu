@@ -53,7 +53,7 @@ __device__ static inline void row4(float t, const float f[4], float largest, flo
 
 /* A kernel of few rows starts while its predecessor on the stream still runs: it computes its frequencies,
  * which depend on no memory, and waits for the predecessor's results before it touches any. Both are no-ops
- * in a kernel that was launched the ordinary way. Code for sm_80 has neither, see launch_early. */
+ * in a kernel that was launched the ordinary way. Code for sm_80 has neither, see launch_with. */
 __device__ static inline void release_successor() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -65,16 +65,16 @@ __device__ static inline void wait_for_predecessor() {
 #endif
 }
 
-/* How rows leave the chip: 0 streaming, 1 ordinary. */
-template <int STORE> __device__ static inline void put(float *to, float4 v) {
-    if (STORE == 0) {
+/* Few rows stay in the cache, for whoever reads them next; many only pass through. */
+template <bool STREAMING> static __device__ inline void put(float *to, float4 v) {
+    if (STREAMING) {
         __stcs((float4 *)to, v);
     } else {
         *(float4 *)to = v;
     }
 }
 
-template <typename T, int ROWS, int STORE, bool EARLY_START>
+template <typename T, int ROWS, bool EARLY_START>
 __global__ void forward_vector(const T *timestep, int64_t stride, int64_t rows, int half, float c, float inv,
                                float *__restrict__ out, int64_t row_stride) {
     const int k = 4 * (int)(blockIdx.y * blockDim.x + threadIdx.x);
@@ -112,8 +112,8 @@ __global__ void forward_vector(const T *timestep, int64_t stride, int64_t rows, 
             float4 sine;
             row4(t[i], f, largest, &cosine, &sine);
             if (row < rows) {
-                put<STORE>(cosines + row * row_stride, cosine);
-                put<STORE>(sines + row * row_stride, sine);
+                put<!EARLY_START>(cosines + row * row_stride, cosine);
+                put<!EARLY_START>(sines + row * row_stride, sine);
             }
         }
     }
@@ -181,7 +181,7 @@ static device_facts facts() {
         (void)cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
         /* Before 12.4 a graph could not hold such a launch. */
         const bool early =
-            cudaFuncGetAttributes(&attributes, forward_vector<float, 1, 1, true>) == cudaSuccess &&
+            cudaFuncGetAttributes(&attributes, forward_vector<float, 1, true>) == cudaSuccess &&
             attributes.ptxVersion >= 90 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12040;
         known[device] = 2 * (multiprocessors > 0 ? multiprocessors : 1) + early;
     }
@@ -189,7 +189,8 @@ static device_facts facts() {
 }
 
 template <typename... P, typename... A>
-static cudaError_t launch_early(void (*kernel)(P...), dim3 grid, dim3 block, cudaStream_t stream, A... args) {
+static cudaError_t launch_with(void (*kernel)(P...), bool early, dim3 grid, dim3 block, cudaStream_t stream,
+                               A... args) {
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -198,7 +199,7 @@ static cudaError_t launch_early(void (*kernel)(P...), dim3 grid, dim3 block, cud
     config.blockDim = block;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = facts().early ? 1 : 0;
+    config.numAttrs = early && facts().early ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, (P)args...);
 }
 
@@ -208,69 +209,54 @@ template <typename T> static cudaError_t launch_few(const cuda_work &w, int rows
     const dim3 block(threads, (unsigned)rows_a_block);
     const dim3 grid((unsigned)((w.rows + rows_a_block - 1) / rows_a_block),
                     (unsigned)((w.half + threads - 1) / threads));
-    return launch_early(forward_few<T>, grid, block, w.stream, (const T *)w.timestep.data,
-                        w.timestep.row_stride, (int)w.rows, (int)w.half, w.c, w.inv, (float *)w.out.data,
-                        w.out.row_stride);
+    return launch_with(forward_few<T>, true, grid, block, w.stream, (const T *)w.timestep.data,
+                       w.timestep.row_stride, (int)w.rows, (int)w.half, w.c, w.inv, (float *)w.out.data,
+                       w.out.row_stride);
 }
 #endif
 
-template <typename T, int STORE>
-static cudaError_t launch_rows(const cuda_work &w, int per_thread, dim3 grid, dim3 block) {
-    const auto kernel = per_thread == 1   ? forward_vector<T, 1, STORE, false>
-                        : per_thread == 2 ? forward_vector<T, 2, STORE, false>
-                        : per_thread == 8 ? forward_vector<T, 8, STORE, false>
-                                          : forward_vector<T, 4, STORE, false>;
-    kernel<<<grid, block, 0, w.stream>>>((const T *)w.timestep.data, w.timestep.row_stride, w.rows,
-                                         (int)w.half, w.c, w.inv, (float *)w.out.data, w.out.row_stride);
-    return cudaGetLastError();
-}
-
-/* The fastest of bench_cuda --tune on an H200. Few rows stay in the cache, so they are stored there. With
- * many, an early start is for nothing and its wait in the way. */
+/* The fastest of bench_cuda --tune on an H200. With many rows, an early start is for nothing and its wait in
+ * the way. */
 static cuda_tuning choose(int64_t rows) {
-    return rows <= 128     ? cuda_tuning{1, 0, 4, 1, 1, 1, 1}
-           : rows <= 512   ? cuda_tuning{1, 0, 8, 1, 1, 1, 2}
-           : rows <= 2048  ? cuda_tuning{1, 0, 16, 1, 1, 1, 4}
-           : rows <= 16384 ? cuda_tuning{1, 0, 8, 1, 1, 1, 0}
-                           : cuda_tuning{4, 0, 1, 0, 1, 0, 0};
+    return rows <= 128     ? cuda_tuning{CUDA_WAY_PAIR, 1, 0}
+           : rows <= 512   ? cuda_tuning{CUDA_WAY_PAIR, 2, 0}
+           : rows <= 2048  ? cuda_tuning{CUDA_WAY_PAIR, 4, 0}
+           : rows <= 16384 ? cuda_tuning{CUDA_WAY_EARLY, 1, 8}
+                           : cuda_tuning{CUDA_WAY_MANY, 4, 1};
 }
 
 template <typename T> static cudaError_t launch_vector(const cuda_work &w, cuda_tuning choice) {
+    const bool early = choice.way == CUDA_WAY_EARLY;
     const int64_t groups = w.half / 4;
     unsigned x = 1;
     while (x < 32 && x < groups) {
         x *= 2;
     }
     const dim3 block(x, (unsigned)(choice.warps * 32) / x);
-    const unsigned y = (unsigned)((groups + x - 1) / x);
-    const int64_t most = ((int64_t)facts().multiprocessors * choice.blocks_per_sm + y - 1) / y;
-    const int64_t a_block = (int64_t)block.y * choice.rows_per_thread;
-    int64_t x_blocks = (w.rows + a_block - 1) / a_block;
-    if (choice.all_blocks == 0 && x_blocks > most) {
-        x_blocks = most;
-    }
-    x_blocks = x_blocks > MAX_GRID ? MAX_GRID : x_blocks;
-    const dim3 grid((unsigned)x_blocks, y);
-    if (choice.early != 0) {
-        return launch_early(forward_vector<T, 1, 1, true>, grid, block, w.stream, (const T *)w.timestep.data,
-                            w.timestep.row_stride, w.rows, (int)w.half, w.c, w.inv, (float *)w.out.data,
-                            w.out.row_stride);
-    }
-    return choice.plain_stores != 0 ? launch_rows<T, 1>(w, choice.rows_per_thread, grid, block)
-                                    : launch_rows<T, 0>(w, choice.rows_per_thread, grid, block);
+    const int64_t a_block = (int64_t)block.y * choice.rows;
+    const int64_t blocks = (w.rows + a_block - 1) / a_block;
+    const dim3 grid((unsigned)(blocks > MAX_GRID ? MAX_GRID : blocks), (unsigned)((groups + x - 1) / x));
+    const auto kernel = early              ? forward_vector<T, 1, true>
+                        : choice.rows == 2 ? forward_vector<T, 2, false>
+                        : choice.rows == 8 ? forward_vector<T, 8, false>
+                                           : forward_vector<T, 4, false>;
+    return launch_with(kernel, early, grid, block, w.stream, (const T *)w.timestep.data,
+                       w.timestep.row_stride, w.rows, (int)w.half, w.c, w.inv, (float *)w.out.data,
+                       w.out.row_stride);
 }
 
 template <typename T> static cudaError_t launch(const cuda_work &w, const cuda_tuning *wanted) {
-    const cuda_tuning choice = wanted != nullptr && wanted->warps != 0 ? *wanted : choose(w.rows);
+    const bool told = wanted != nullptr && wanted->way != CUDA_WAY_CHOSEN;
+    const cuda_tuning choice = told ? *wanted : choose(w.rows);
 #ifdef ASSAY_EXACT_MATH
-    if (choice.few != 0 && w.rows <= FEW_ROWS && w.half <= FEW_HALF) {
-        return launch_few<T>(w, choice.few);
+    if (choice.way == CUDA_WAY_PAIR && w.rows <= FEW_ROWS && w.half <= FEW_HALF) {
+        return launch_few<T>(w, choice.rows);
     }
 #endif
     const bool aligned = (uintptr_t)w.out.data % 16 == 0 && w.half % 4 == 0 && w.out.row_stride % 4 == 0 &&
                          w.half / 4 <= 32 * 65535LL;
     if (aligned) {
-        return launch_vector<T>(w, choice);
+        return launch_vector<T>(w, choice.way == CUDA_WAY_PAIR ? cuda_tuning{CUDA_WAY_EARLY, 1, 4} : choice);
     }
     int64_t blocks = (w.rows * w.half + 255) / 256;
     const int64_t most = (int64_t)facts().multiprocessors * 64;
@@ -295,7 +281,7 @@ cudaError_t cuda_forward(const cuda_work *work, const cuda_tuning *tuning) {
 
 cudaError_t cuda_code_object(int *binary, int *ptx) {
     cudaFuncAttributes attributes;
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, forward_vector<float, 4, 0, false>);
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, forward_vector<float, 4, false>);
     if (status == cudaSuccess) {
         *binary = attributes.binaryVersion;
         *ptx = attributes.ptxVersion;

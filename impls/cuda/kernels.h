@@ -30,15 +30,18 @@ typedef struct cuda_work {
     cudaStream_t stream;
 } cuda_work;
 
-/* Tuning of the forward kernel; warps 0 chooses by size. For benchmarks. */
+/* How the forward kernel goes about it; CUDA_WAY_CHOSEN goes by the number of rows. For benchmarks. */
+typedef enum cuda_way {
+    CUDA_WAY_CHOSEN,
+    CUDA_WAY_PAIR,  /* starts early; one pair of outputs per thread, `rows` rows a block */
+    CUDA_WAY_EARLY, /* starts early; four pairs of one row per thread */
+    CUDA_WAY_MANY   /* streams its outputs; four pairs of `rows` rows (2, 4 or 8) per thread */
+} cuda_way;
+
 typedef struct cuda_tuning {
-    int rows_per_thread;
-    int blocks_per_sm;
-    int warps;        /* per block */
-    int plain_stores; /* instead of streaming ones */
-    int all_blocks;   /* a block for every rows_per_thread rows of its threads, instead of a resident grid */
-    int early;        /* the kernel that starts early; it has one row per thread and ordinary stores */
-    int few;          /* the kernel for few rows with so many rows a block, instead of all above */
+    cuda_way way;
+    int rows;
+    int warps; /* per block; not for CUDA_WAY_PAIR */
 } cuda_tuning;
 
 /* Each queues its kernels on work.stream and returns what the launch said. */
