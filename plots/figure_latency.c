@@ -30,12 +30,35 @@ static bool same_line(const report_series *a, const report_series *b) {
     return strcmp(a->callable, b->callable) == 0 && strcmp(a->figure, b->figure) == 0;
 }
 
-static void write_line(const report_model *m, const report_series *first, FILE *data) {
+/* Time per row at the best rate of any size. */
+static double best_ns_per_row(const report_model *m, const report_series *line) {
+    double best = INFINITY;
     for (size_t i = 0; i < m->series_count; i++) {
         const report_series *s = &m->series[i];
-        if (same_line(s, first) && s->median_ns > 0 && s->rows > 0) {
-            (void)fprintf(data, "%llu %.17g %.17g %.17g\n", (unsigned long long)report_series_rows(m, s),
-                          s->median_ns / 1e3, s->low_ns / 1e3, s->high_ns / 1e3);
+        if (same_line(s, line) && s->median_ns > 0 && s->rows > 0) {
+            best = fmin(best, s->median_ns / (double)report_series_rows(m, s));
+        }
+    }
+    return best;
+}
+
+/* A single memset cannot be queued as densely as the kernels of a graph: beside these, the roof is its rate.
+ */
+static bool is_rate(const report_series *line) {
+    return strcmp(line->scope, "roof") == 0 && strcmp(line->figure, "device") == 0;
+}
+
+static void write_line(const report_model *m, const report_series *line, FILE *data) {
+    const bool rate = is_rate(line);
+    const double best = best_ns_per_row(m, line);
+    for (size_t i = 0; i < m->series_count; i++) {
+        const report_series *s = &m->series[i];
+        if (same_line(s, line) && s->median_ns > 0 && s->rows > 0) {
+            const uint64_t rows = report_series_rows(m, s);
+            const double ns = best * (double)rows;
+            (void)fprintf(data, "%llu %.17g %.17g %.17g\n", (unsigned long long)rows,
+                          (rate ? ns : s->median_ns) / 1e3, (rate ? ns : s->low_ns) / 1e3,
+                          (rate ? ns : s->high_ns) / 1e3);
         }
     }
     (void)fputs("\n\n", data);
@@ -67,14 +90,14 @@ static const struct {
              {"launch", "Launch-inclusive latency", "by events around one call",
               "The floor is an empty kernel, the roofs move"},
              {"device", "Device time", "of a CUDA graph of several calls, divided by their number",
-              "The floor is an empty kernel in a graph, the roofs move"}};
+              "The floor is an empty kernel in a graph, the roofs move at their best rate"}};
 
 static void describe(const report_model *m, const char *figure, figure_plan *plan) {
     size_t i = sizeof texts / sizeof texts[0] - 1;
     while (i > 0 && strcmp(texts[i].figure, figure) != 0) {
         i--;
     }
-    plan->title = report_printf(m->arena, "%s against size on %s", texts[i].title, m->device);
+    plan->title = report_printf(m->arena, "%s against size on %s", texts[i].title, report_device(m));
     plan->caption = report_printf(
         m->arena,
         "Medians of interleaved samples %s; bars from the 5th to the 95th percentile. %s the same bytes and "
@@ -117,7 +140,7 @@ bool figure_latency(const report_model *m, const char *subject, figure_plan *pla
             count++;
         }
         if (drawn(s, figure)) {
-            low = s->low_ns > 0 && s->low_ns < low ? s->low_ns : low;
+            low = !is_rate(s) && s->low_ns > 0 && s->low_ns < low ? s->low_ns : low;
             high = s->high_ns > high ? s->high_ns : high;
             least = s->rows < least ? s->rows : least;
             most = s->rows > most ? s->rows : most;

@@ -4,7 +4,7 @@ set logscale y
 set logscale x 2
 set xrange [XLOW : XHIGH]
 set yrange [YLOW : YHIGH]
-set xtics format "%.0f"
+set xtics format "%.0b%B"
 if (NARROW) { set xtics 1, 8 } else { set xtics 1, 4 }
 eval "set ytics ".YTICS
 set xlabel "rows T"

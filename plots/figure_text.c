@@ -113,6 +113,6 @@ const char *figure_footer(const report_model *model) {
     const char *commit = report_provenance(model, "assay.commit");
     return report_printf(model->arena,
                          "%s \xc2\xb7 %s \xc2\xb7 %s of %s \xc2\xb7 Assay commit %.12s \xc2\xb7 run %.8s",
-                         model->device, report_provenance(model, "cpu.model"), model->operator_name,
+                         report_device(model), report_provenance(model, "cpu.model"), model->operator_name,
                          model->candidate, commit, model->uuid);
 }

@@ -238,7 +238,7 @@ static void build_head(report_doc *doc) {
         ". It started %s and %s. %s, %s; %s judged.",
         (long long)m->id, m->uuid, strcmp(m->kind, "prove") == 0 ? "proves" : "judges", m->implementation,
         m->operator_name, m->baseline[0] != '\0' ? ", compared with " REPORT_STRONG_ON : "", m->baseline,
-        m->baseline[0] != '\0' ? REPORT_STRONG_OFF : "", m->device, report_provenance(m, "cpu.model"),
+        m->baseline[0] != '\0' ? REPORT_STRONG_OFF : "", report_device(m), report_provenance(m, "cpu.model"),
         m->tier, report_provenance(m, "assay.commit"), report_time_text(a, m->started_ms),
         strcmp(m->verdict, "unfinished") == 0
             ? "has not finished"

@@ -13,6 +13,12 @@ const char *report_provenance(const report_model *model, const char *key) {
     return "unknown";
 }
 
+const char *report_device(const report_model *model) {
+    const char *gpu = report_provenance(model, "gpu.name");
+    return strcmp(gpu, "unknown") == 0 ? model->device
+                                       : report_printf(model->arena, "%s (%s)", gpu, model->device);
+}
+
 /* Items of all kinds begin with their check's number and are sorted by it. */
 size_t report_first_of(const void *items, size_t count, size_t item_bytes, int64_t seq) {
     size_t low = 0;

@@ -154,6 +154,8 @@ assay_code report_load(sqlite3 *db, int64_t run_id, report_arena *arena, report_
 
 /* Value of a provenance key, "unknown" when absent. */
 const char *report_provenance(const report_model *model, const char *key);
+/* The run's device as a person knows it: "NVIDIA H200 (cuda:0)", "cpu". */
+const char *report_device(const report_model *model);
 /* Index of the first item of check `seq` in an array whose items begin with `int64_t seq` and are sorted by
  * it. */
 size_t report_first_of(const void *items, size_t count, size_t item_bytes, int64_t seq);

@@ -55,7 +55,7 @@ void report_sections_timing(report_doc *doc, const report_figures *figures) {
     report_text(doc,
                 "Interleaved samples on %s (%s); load average %s. A ratio below 1 means faster than what is "
                 "named below it.",
-                m->device, report_provenance(m, "cpu.model"), report_provenance(m, "load.average"));
+                report_device(m), report_provenance(m, "cpu.model"), report_provenance(m, "load.average"));
     if (report_has_figure(m, "launch") || report_has_figure(m, "device")) {
         report_timing_device_table(doc);
         report_figures_add(doc, figures, "latency");

@@ -25,6 +25,8 @@ static void open_gpu_run(void) {
     db = fixture_open(":memory:");
     fixture_exec(db, "DROP TRIGGER IF EXISTS series_refuse_update");
     fixture_exec(db, "UPDATE run SET device = 'cuda:0' WHERE id = 1");
+    fixture_exec(db, "INSERT INTO provenance SELECT run_id, 'gpu.name', 'NVIDIA H200', row_hash FROM "
+                     "provenance WHERE run_id = 1 LIMIT 1");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         fixture_exec(
             db, "UPDATE series SET rows = %d, figure = %Q WHERE run_id = 1 AND rows = %d AND figure = 'host'",
@@ -180,12 +182,12 @@ Test(report_timing, two_figures_are_drawn_on_a_gpu_and_one_on_the_host) {
     figure_plan plan;
     load();
     cr_assert_eq(lines_of("device", &plan), 8);
-    cr_assert_str_eq(plan.title, "Device time against size on cuda:0");
+    cr_assert_str_eq(plan.title, "Device time against size on NVIDIA H200 (cuda:0)");
     cr_assert_eq(lines_of("launch", &plan), 8);
-    cr_assert_str_eq(plan.title, "Launch-inclusive latency against size on cuda:0");
+    cr_assert_str_eq(plan.title, "Launch-inclusive latency against size on NVIDIA H200 (cuda:0)");
     fixture_exec(db, "UPDATE series SET figure = 'host' WHERE run_id = 1");
     load();
     cr_assert_eq(lines_of("device", &plan), 0);
     cr_assert_eq(lines_of("launch", &plan), 8);
-    cr_assert_str_eq(plan.title, "Latency against size on cuda:0");
+    cr_assert_str_eq(plan.title, "Latency against size on NVIDIA H200 (cuda:0)");
 }
