@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
 enum { FILE_BYTES_MAX = 1 << 20, DEPTH_MAX = 8 };
 
 typedef struct {
@@ -93,24 +95,25 @@ static bool harmless_macro(const char *word) {
            strcspn(word + 2, "=(") == strspn(word + 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 }
 
+/* True when the word is in the list, or, with `prefix`, begins with an entry and goes on. */
+static bool listed(const char *word, const char *const *list, size_t n, bool prefix) {
+    for (size_t i = 0; i < n; i++) {
+        const size_t length = strlen(list[i]);
+        if (strncmp(word, list[i], length) == 0 && (word[length] != '\0') == prefix) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool harmless_word(const char *word) {
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
-        if (strcmp(word, harmless[i]) == 0) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof harmless_prefix / sizeof *harmless_prefix; i++) {
-        const size_t n = strlen(harmless_prefix[i]);
-        if (strncmp(word, harmless_prefix[i], n) == 0 && word[n] != '\0') {
-            return true;
-        }
-    }
-    return harmless_macro(word);
+    return listed(word, harmless, COUNT(harmless), false) ||
+           listed(word, harmless_prefix, COUNT(harmless_prefix), true) || harmless_macro(word);
 }
 
 /* The value that a two-word option must have, or NULL. */
 static const char *pair_value(const char *word) {
-    for (size_t i = 0; word[0] == '-' && i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; word[0] == '-' && i < COUNT(pairs); i++) {
         if (strcmp(word + (word[1] == '-' ? 2 : 1), pairs[i].option) == 0) {
             return pairs[i].value;
         }
@@ -159,8 +162,89 @@ bool assay_exact_math_options(const char *name, const char *text, char *reason, 
 bool assay_exact_math_environment(char *reason, size_t size) {
     static const char *const names[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "TORCH_NVCC_FLAGS",
                                         "CUDAFLAGS"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         if (!assay_exact_math_options(names[i], getenv(names[i]), reason, size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- a command ---- */
+
+static const char *const command_words[] = {
+    "-c", "-MD", "-MMD", "-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler",
+};
+static const char *const command_prefix[] = {"-isystem=", "--generate-code=", "-std=c++", "-arch=sm_"};
+static const char *const command_operand[] = {"-o", "-MF", "-MT", "-MQ", "-isystem", "-I", "-x"};
+
+/* Options for the host compiler that concern neither arithmetic nor macros, separated by commas. */
+static bool harmless_host(const char *text) {
+    static const char *const whole[] = {"-fPIC", "-fPIE", "-fvisibility=hidden",
+                                        "-fvisibility-inlines-hidden", "-g"};
+    char copy[1024];
+    char *rest = NULL;
+    const int length = snprintf(copy, sizeof copy, "%s", text);
+    bool ok = length > 0 && (size_t)length < sizeof copy;
+    for (char *w = strtok_r(copy, ",", &rest); ok && w != NULL; w = strtok_r(NULL, ",", &rest)) {
+        ok = listed(w, whole, COUNT(whole), false) ||
+             (strncmp(w, "-W", 2) == 0 && strlen(w) > 3); /* -Wp, -Wa, -Wl hand the next one on */
+    }
+    return ok;
+}
+
+/* CMake's own macro of a shared library: -Dtarget_EXPORTS. */
+static bool exports_macro(const char *word) {
+    const size_t n = strlen(word);
+    return n > 10 && strncmp(word, "-D", 2) == 0 && strchr(word, '=') == NULL &&
+           strncmp(word + 2, "ASSAY_", 6) != 0 && strcmp(word + n - 8, "_EXPORTS") == 0;
+}
+
+static bool is_source(const char *word) {
+    const size_t n = strlen(word);
+    return n > 3 && word[0] != '-' && word[0] != '@' && strcmp(word + n - 3, ".cu") == 0;
+}
+
+/* Judges word i and what belongs to it; moves *i on to the last word used. */
+static bool scan_command_word(const scan_t *s, char *const *command, size_t *i) {
+    const char *word = command[*i];
+    const char *value = pair_value(word);
+    const char *next = command[*i + 1];
+    const bool files = strcmp(word, "--options-file") == 0 || strcmp(word, "-optf") == 0;
+    if (value != NULL || files || listed(word, command_operand, COUNT(command_operand), false)) {
+        (*i)++;
+        if (next == NULL) {
+            return relaxed(s, "nothing follows", word);
+        }
+        if (!files) {
+            value = strcmp(word, "-x") == 0 ? "cu" : value;
+            return value == NULL || strcmp(next, value) == 0 || relaxed(s, "relaxing value of", word);
+        }
+    }
+    if (files || strncmp(word, "--options-file=", 15) == 0 || strncmp(word, "-optf=", 6) == 0) {
+        char *list = strdup(files ? next : strchr(word, '=') + 1);
+        const bool ok = list != NULL ? scan_files(s, list, 0) : relaxed(s, "out of memory for", word);
+        free(list);
+        return ok;
+    }
+    return harmless_word(word) || exports_macro(word) || is_source(word) ||
+           listed(word, command_words, COUNT(command_words), false) ||
+           listed(word, command_prefix, COUNT(command_prefix), true) ||
+           (strncmp(word, "-Xcompiler=", 11) == 0 && harmless_host(word + 11)) ||
+           relaxed(s, "not known to keep arithmetic exact:", word);
+}
+
+bool assay_exact_math_command(char *const *command, char *reason, size_t size) {
+    const scan_t s = {"command", reason, size};
+    size_t i = 0;
+    while (command[i] != NULL && command[i][0] != '-') {
+        i++;
+    }
+    if (i == 0 || command[i] == NULL) {
+        return relaxed(&s, "no compiler or no options in", i == 0 ? "" : command[0]);
+    }
+    for (; command[i] != NULL; i++) {
+        if (!scan_command_word(&s, command, &i)) {
             return false;
         }
     }

@@ -19,4 +19,9 @@ bool assay_exact_math_options(const char *name, const char *text, char *reason, 
  * first that is relaxed. */
 bool assay_exact_math_environment(char *reason, size_t size);
 
+/* The same for a command that compiles one CUDA source: leading words that are no options (a cache, nvcc),
+ * then options, argv style, NULL at the end. Each word counts as it stands. Beyond the options above, those
+ * that CMake writes are known. A command that sets or unsets a macro of Assay's is relaxed. */
+bool assay_exact_math_command(char *const *command, char *reason, size_t size);
+
 #endif

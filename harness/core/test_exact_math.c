@@ -133,6 +133,73 @@ Test(exact_math, rows, .init = files_make, .timeout = 20) {
     }
 }
 
+/* Words of a command, separated by '|'. */
+static const struct {
+    const char *words;
+    bool exact;
+} commands[] = {
+    {"nvcc|-c|k.cu|-o|k.o", true},
+    {"ccache|/usr/bin/nvcc|-forward-unknown-to-host-compiler|-Dassay_cuda_EXPORTS|-I/a "
+     "b|-isystem=/c|-O2|-std="
+     "c++17|--generate-code=arch=compute_80,code=[sm_80]|-Xcompiler=-fPIC|-Xcompiler=-Wall,-Wextra,-Werror|-"
+     "MD|"
+     "-MT|--use_fast_math|-MF|k.d|-x|cu|-c|k.cu|-o|k.o",
+     true},
+    {"nvcc|--ftz|false|-DX=a --use_fast_math|-c|k.cu", true},
+    {"nvcc|-optf|clean,empty|-c|k.cu", true},
+    {"nvcc|-I|--use_fast_math|-c|k.cu", true},
+    {"nvcc", false},
+    {"-c|k.cu", false},
+    {"nvcc|--use_fast_math|-c|k.cu", false},
+    {"nvcc|-c|k.cu|-o|k.o|-use_fast_math", false},
+    {"nvcc|--ftz|true|-c|k.cu", false},
+    {"nvcc|--prec-div=false|-c|k.cu", false},
+    {"nvcc|-fmad=false|-c|k.cu", false},
+    {"nvcc|-c|k.cu|--ftz", false},
+    {"nvcc|-c|k.cu|-o", false},
+    {"nvcc|-x|c++|-c|k.cu", false},
+    {"nvcc|-c|k.cpp", false},
+    {"nvcc|-c|@k.cu", false},
+    {"nvcc|-O2 --use_fast_math|-c|k.cu", false},
+    {"nvcc|-Xcicc|-fast-math|-c|k.cu", false},
+    {"nvcc|-Xcicc=-fast-math|-c|k.cu", false},
+    {"nvcc|-Xptxas|--fmad=false|-c|k.cu", false},
+    {"nvcc|-Xcompiler=-ffast-math|-c|k.cu", false},
+    {"nvcc|-Xcompiler=-Wall,-ffast-math|-c|k.cu", false},
+    {"nvcc|-Xcompiler=-Wp,-DASSAY_EXACT_MATH|-c|k.cu", false},
+    {"nvcc|-Xcompiler=|-c|k.cu", false},
+    {"nvcc|-ffast-math|-c|k.cu", false},
+    {"nvcc|-DASSAY_EXACT_MATH=1|-c|k.cu", false},
+    {"nvcc|-DASSAY_EXACT_MATH|-c|k.cu", false},
+    {"nvcc|-D|ASSAY_EXACT_MATH|-c|k.cu", false},
+    {"nvcc|--define-macro=ASSAY_EXACT_MATH|-c|k.cu", false},
+    {"nvcc|-D=ASSAY_EXACT_MATH|-c|k.cu", false},
+    {"nvcc|-DASSAY_EXPORTS|-c|k.cu", false},
+    {"nvcc|-UASSAY_EXACT_MATH|-c|k.cu", false},
+    {"nvcc|-include|forged.h|-c|k.cu", false},
+    {"nvcc|-Dexpf=__expf|-c|k.cu", false},
+    {"nvcc|-optf|fast|-c|k.cu", false},
+    {"nvcc|-optf|clean,missing|-c|k.cu", false},
+    {"nvcc|-optf=fifo|-c|k.cu", false},
+    {"nvcc|--options-file=.|-c|k.cu", false},
+};
+
+Test(exact_math, commands, .init = files_make, .timeout = 20) {
+    char reason[512];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char text[1024];
+        char *words[64] = {NULL};
+        char *rest = NULL;
+        size_t n = 0;
+        (void)snprintf(text, sizeof text, "%s", commands[i].words);
+        for (char *w = strtok_r(text, "|", &rest); w != NULL; w = strtok_r(NULL, "|", &rest)) {
+            words[n++] = w;
+        }
+        const bool exact = assay_exact_math_command(words, reason, sizeof reason);
+        cr_expect(exact == commands[i].exact, "'%s': exact %d (%s)", commands[i].words, exact, reason);
+    }
+}
+
 Test(exact_math, environment) {
     static const char *const names[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "TORCH_NVCC_FLAGS",
                                         "CUDAFLAGS"};

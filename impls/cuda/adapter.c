@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#ifdef ASSAY_EXACT_MATH
+#ifndef ASSAY_FAST_MATH_BUILD
 #define NAME        "cuda"
 #define DESCRIPTION "CUDA kernels with the provider's FP32 order"
 #define MATH        "exact"

@@ -1,5 +1,6 @@
 /* kernels.h - the device side of the adapters cuda and cuda_fast_math: what the adapter asks the kernels to
- * do. One source, two builds: ASSAY_EXACT_MATH marks the one whose compiler options were found to be exact.
+ * do. One source, two builds: ASSAY_EXACT_MATH marks CUDA code whose compiler options were found to be exact,
+ * ASSAY_FAST_MATH_BUILD the other.
  */
 #ifndef ASSAY_IMPL_CUDA_KERNELS_H
 #define ASSAY_IMPL_CUDA_KERNELS_H
