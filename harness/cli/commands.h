@@ -14,6 +14,7 @@
     X(explain)                                                                                               \
     X(verify)                                                                                                \
     X(audit)                                                                                                 \
+    X(identify)                                                                                              \
     X(selftest)                                                                                              \
     X(model)                                                                                                 \
     X(doctor)                                                                                                \

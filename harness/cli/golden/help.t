@@ -17,6 +17,7 @@ $ assay --help
 >   explain    print the contract row, the case and the finding behind a check
 >   verify     re-derive every verdict, hash and root of a database from its rows
 >   audit      read the GPU code inside a file and say whether its arithmetic is relaxed
+>   identify   name the lineage of the formula whose bits an implementation has, or the nearest
 >   selftest   show that the harness can fail: judge a library of broken implementations
 >   model      CUDA's expf, sinf and cosf on this CPU: answers, or the digest of all 2^32
 >   doctor     say what this machine can and cannot verify, and why
