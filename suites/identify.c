@@ -268,9 +268,10 @@ static assay_code ask(identify *id, const assay_identify_options *o, assay_ident
         }
     }
     assay_code code = open_worker(&options, o->op, o->impl_name, &worker, error);
-    if (code == ASSAY_CODE_OK && (assay_worker_get_info(worker)->memory == ASSAY_MEMORY_CUDA) != device) {
-        code = assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter %s, --device is %s", o->impl_name,
-                          device ? "works on host memory" : "wants CUDA memory", o->device);
+    /* the other mismatch is refused when the worker is opened */
+    if (code == ASSAY_CODE_OK && device && assay_worker_get_info(worker)->memory != ASSAY_MEMORY_CUDA) {
+        code = assay_fail(error, ASSAY_CODE_USAGE, "%s: the adapter works on host memory, --device is %s",
+                          o->impl_name, o->device);
     }
     if (code == ASSAY_CODE_OK) {
         code = ask_candidate_all(id, worker, o->impl_name, report, error);

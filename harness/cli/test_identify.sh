@@ -58,7 +58,7 @@ assay=$build/fake/assay
 export ASSAY_ADAPTER_INNER=$build/impls/reference_c.so
 expect 0 '^LINEAGE reciprocal_cuda  ' "$build/fake/candidate.so" --device cuda:0 --lineages "$build/impls/lineages"
 expect 2 'works on host memory, --device is cuda:0' "$ASSAY_ADAPTER_INNER" --device cuda:0 --lineages "$build/impls/lineages"
-expect 2 'wants CUDA memory, --device is cpu' "$build/fake/candidate.so" --lineages "$build/impls/lineages"
+expect 2 'wants CUDA memory: use --device cuda:N' "$build/fake/candidate.so" --lineages "$build/impls/lineages"
 assay=$build/assay
 
 # Nothing to identify.

@@ -8,7 +8,7 @@
 
 #define X(n, e, h, s, o, m, t)                                                                               \
     const lineage lineage_##n = {.name = #n,                                                                 \
-                                 .text = t,                                                                  \
+                                 .text = (t),                                                                \
                                  .exponent = EXPONENT_##e,                                                   \
                                  .hop = HOP_##h,                                                             \
                                  .scale = SCALE_##s,                                                         \
