@@ -3,6 +3,7 @@
 #include "identify.h"
 
 #include "direct.h"
+#include "runner_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -116,12 +117,6 @@ static assay_code ask_candidate_all(identify *id, assay_worker *worker, const ch
                                 : assay_fail(error, ASSAY_CODE_INCOMPLETE, "%s: rejects every probe", name);
 }
 
-static float value(uint32_t word) {
-    float x;
-    memcpy(&x, &word, sizeof x);
-    return x;
-}
-
 /* Adds the outputs of `rows` rows; `sum` collects the distances. */
 static void compare(const probe *p, size_t rows, const uint32_t *lineage, assay_identify_row *row,
                     double *sum) {
@@ -138,7 +133,8 @@ static void compare(const probe *p, size_t rows, const uint32_t *lineage, assay_
             d->got = p->words[i];
             d->want = lineage[i];
         }
-        const double distance = fabs((double)value(p->words[i]) - (double)value(lineage[i]));
+        const double distance =
+            fabs((double)assay_f32_from_bits(p->words[i]) - (double)assay_f32_from_bits(lineage[i]));
         *sum += isfinite(distance) ? distance : 2.0;
     }
     row->compared += rows * p->channels;
@@ -259,12 +255,10 @@ static assay_code ask(identify *id, const assay_identify_options *o, assay_ident
     assay_worker *worker = NULL;
     const bool device = strcmp(o->device, "cpu") != 0;
     if (device) {
-        assay_error why = {0};
         options.device_name = o->device;
-        options.plugin = assay_device_plugin_load(&why);
-        if (options.plugin == NULL || options.plugin->open(assay_device_ordinal(o->device), &options.device,
-                                                           NULL, &why) != ASSAY_CODE_OK) {
-            return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: %s", o->device, why.text);
+        options.plugin = assay_runner_device_plugin(o->device, &options.device, error);
+        if (options.plugin == NULL) {
+            return error->code;
         }
     }
     assay_code code = open_worker(&options, o->op, o->impl_name, &worker, error);

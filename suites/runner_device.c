@@ -6,20 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
+const assay_device_plugin *assay_runner_device_plugin(const char *device, assay_device **opened,
+                                                      assay_error *error) {
+    assay_error why = {0};
+    const assay_device_plugin *plugin = assay_device_plugin_load(&why);
+    *opened = NULL;
+    if (plugin == NULL || plugin->open(assay_device_ordinal(device), opened, NULL, &why) != ASSAY_CODE_OK) {
+        *opened = NULL;
+        (void)assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: %s", device, why.text);
+        return NULL;
+    }
+    return plugin;
+}
+
 assay_code assay_runner_device_open(assay_runner *r, const char *device, assay_error *error) {
     if (strcmp(device, "cpu") == 0) {
         return ASSAY_CODE_OK;
     }
     const int ordinal = assay_device_ordinal(device);
-    assay_error why = {0};
     if (ordinal < 0) {
         return assay_fail(error, ASSAY_CODE_USAGE, "--device %s: unknown device (use cpu or cuda:N)", device);
     }
-    r->context.plugin = assay_device_plugin_load(&why);
-    if (r->context.plugin == NULL ||
-        r->context.plugin->open(ordinal, &r->context.device, NULL, &why) != ASSAY_CODE_OK) {
-        r->context.device = NULL;
-        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: %s", device, why.text);
+    r->context.plugin = assay_runner_device_plugin(device, &r->context.device, error);
+    if (r->context.plugin == NULL) {
+        return error->code;
     }
     (void)snprintf(r->device_name, sizeof r->device_name, "cuda:%d", ordinal);
     return ASSAY_CODE_OK;

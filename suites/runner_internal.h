@@ -34,6 +34,10 @@ assay_code assay_runner_open(assay_runner *runner, const assay_certify_options *
 void assay_runner_close(assay_runner *runner);
 
 /* ---- runner_device.c ---- */
+/* Opens the GPU of a text that assay_device_ordinal takes. NULL and INCOMPLETE when there is no such GPU,
+ * driver or backend. The caller closes *opened. */
+const assay_device_plugin *assay_runner_device_plugin(const char *device, assay_device **opened,
+                                                      assay_error *error);
 /* Opens the GPU that --device names and notes it in the provenance later; nothing to do for "cpu". USAGE for
  * an unknown text, INCOMPLETE when there is no such GPU, driver or backend. */
 assay_code assay_runner_device_open(assay_runner *runner, const char *device, assay_error *error);

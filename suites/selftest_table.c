@@ -5,6 +5,7 @@
 #include "../impls/mutants/cuda/subjects_cuda.h"
 #include "../impls/mutants/subjects.h"
 #include "device.h"
+#include "runner_internal.h"
 
 #include <string.h>
 
@@ -76,14 +77,12 @@ void assay_selftest_narrow(const assay_selftest_options *o, const assay_selftest
 
 assay_code assay_selftest_device_there(const assay_selftest_options *o, assay_error *error) {
     assay_device *device = NULL;
-    assay_error why = {0};
     if (!assay_selftest_on_device(o)) {
         return ASSAY_CODE_OK;
     }
-    const assay_device_plugin *plugin = assay_device_plugin_load(&why);
-    if (plugin == NULL ||
-        plugin->open(assay_device_ordinal(o->device), &device, NULL, &why) != ASSAY_CODE_OK) {
-        return assay_fail(error, ASSAY_CODE_INCOMPLETE, "--device %s: %s", o->device, why.text);
+    const assay_device_plugin *plugin = assay_runner_device_plugin(o->device, &device, error);
+    if (plugin == NULL) {
+        return error->code;
     }
     plugin->close(device);
     return ASSAY_CODE_OK;

@@ -27,10 +27,6 @@ typedef struct lineage_paths {
     size_t count;
 } lineage_paths;
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void scan(const char *directory, lineage_paths *paths) {
     DIR *d = opendir(directory);
     if (d == NULL) {
@@ -47,7 +43,6 @@ static void scan(const char *directory, lineage_paths *paths) {
         }
     }
     (void)closedir(d);
-    qsort(paths->items, paths->count, sizeof paths->items[0], by_text);
 }
 
 /* The first folder of lineages that holds any. */

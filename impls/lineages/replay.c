@@ -4,7 +4,6 @@
 #include "assay/cuda_math.h"
 
 #include <math.h>
-#include <string.h>
 
 #define X(n, e, h, s, o, m, t)                                                                               \
     const lineage lineage_##n = {.name = #n,                                                                 \
@@ -17,14 +16,9 @@
 LINEAGE_LIST(X)
 #undef X
 
-/* FP32 to bfloat16 and back, round to nearest even; finite arguments. */
+/* FP32 to bfloat16 and back, round to nearest even. */
 static float bf16(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits += 0x7fffu + ((bits >> 16) & 1u);
-    bits &= 0xffff0000u;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return assay_widen(assay_narrow(x, kDLBfloat), kDLBfloat);
 }
 
 static float exponential(lineage_math math, float x) {
@@ -47,6 +41,10 @@ static float power(lineage_math math, float base, float x) {
 int lineage_shifts(const lineage *l) {
     return l->exponent == EXPONENT_SHIFT1 || l->exponent == EXPONENT_DIVIDE_SHIFT1 ||
            l->exponent == EXPONENT_STEP_SHIFT1;
+}
+
+static double frequency_fp64(double max_period, size_t half, size_t index) {
+    return exp(-log(max_period) * (double)index / (double)half);
 }
 
 static float frequency(const lineage *l, double max_period, size_t half, size_t index) {
@@ -91,13 +89,13 @@ static float frequency(const lineage *l, double max_period, size_t half, size_t 
     case EXPONENT_FP64:
         break;
     }
-    return (float)exp(-log_period * (double)index / (double)half);
+    return (float)frequency_fp64(max_period, half, index);
 }
 
 void lineage_frequencies(const lineage *l, double max_period, size_t half, double *f) {
     for (size_t k = 0; k < half; k++) {
         if (l->math == MATH_DOUBLE) {
-            f[k] = exp(-log(max_period) * (double)k / (double)half);
+            f[k] = frequency_fp64(max_period, half, k);
             continue;
         }
         const float value = frequency(l, max_period, half, k);
